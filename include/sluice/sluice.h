@@ -1,0 +1,12 @@
+/* sluice/sluice.h: the whole public API. */
+#ifndef SLUICE_SLUICE_H
+#define SLUICE_SLUICE_H
+
+#include <sluice/base.h>
+#include <sluice/builder.h>
+#include <sluice/diag.h>
+#include <sluice/program.h>
+#include <sluice/sync.h>
+#include <sluice/target.h>
+
+#endif

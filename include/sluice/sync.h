@@ -1,0 +1,69 @@
+/* sluice/sync.h: synchronizing programs, and counting what a synchronized program uses. */
+#ifndef SLUICE_SYNC_H
+#define SLUICE_SYNC_H
+
+#include <sluice/program.h>
+#include <sluice/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How waits are made. docs/strategies.md says what each can express. */
+enum sluice_alloc {
+  SLUICE_ALLOC_SHADOW = 0, /**< shadow counters and delay lines: every carrying loop and distance */
+  SLUICE_ALLOC_PER_LOOP,   /**< the published closed form, one semaphore per (loop, stream) */
+  SLUICE_ALLOC_BARRIER     /**< all-engine barriers at every loop arrival and iteration end */
+};
+
+/** One row of the table of strategies. */
+typedef struct sluice_strategy {
+  enum sluice_alloc alloc;
+  const char *name;    /**< as in --alloc=NAME */
+  const char *summary;
+} sluice_strategy;
+SLUICE_API const sluice_strategy *sluice_strategies(size_t *count);
+
+/** One row of the table of passes, in the order they run. */
+typedef struct sluice_pass {
+  const char *name;
+  const char *summary;
+} sluice_pass;
+SLUICE_API const sluice_pass *sluice_passes(size_t *count);
+
+typedef struct sluice_sync_options {
+  enum sluice_alloc alloc;
+  bool resync; /**< strip existing synchronization first instead of refusing the kernel */
+  /** Called after each pass with the program as it stands; NULL = not wanted. Seconds is the pass's own CPU time. */
+  void (*after_pass)(void *user, const char *pass, const sluice_program *program, double seconds);
+  void *user;
+} sluice_sync_options;
+#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, false, NULL, NULL }
+
+/** Synchronizes every kernel of a verified program. The input is not changed; on success *out is a new program, verified.
+ * Returns SLUICE_OK; SLUICE_E_INPUT: the kernel is not legal input (already synchronized, ...); SLUICE_E_ANSWER: the
+ * strategy cannot express a dependence, or a limit is exceeded; all reported. Nothing is dropped in silence. */
+SLUICE_API int sluice_sync(sluice_program **out, const sluice_program *program, const sluice_targets *targets,
+                           const sluice_sync_options *options, const sluice_sink *sink);
+
+/** What a kernel uses, by the rules of its target. Static counts: each statement counts once, however often it runs. */
+typedef struct sluice_stats {
+  uint64_t instructions;  /**< datapath instructions */
+  uint64_t waits;         /**< gates on instructions */
+  uint64_t updates;       /**< increments on instructions */
+  uint64_t semaphores;    /**< semaphores declared */
+  uint64_t registers;     /**< largest number of registers named on one engine */
+  uint64_t register_operations;
+  uint64_t barriers;      /**< barrier statements */
+  uint64_t slots;         /**< instruction slots over all engines: docs/targets.md has the rules */
+  uint64_t bytes;         /**< slots times the slot size */
+} sluice_stats;
+
+/** Counts one kernel of a verified program. */
+SLUICE_API int sluice_program_stats(sluice_stats *stats, const sluice_program *program, size_t kernel,
+                                    const sluice_targets *targets);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* ir.h: what the files of src/ir offer each other and the layers above. */
+#ifndef SL_IR_IR_H
+#define SL_IR_IR_H
+
+#include "base/buf.h"
+#include "base/report.h"
+#include "ir/program.h"
+
+/* parser.c: reads program->source into the program. Errors are reported; returns SLUICE_OK or SLUICE_E_INPUT. */
+int sl_parse_program(sl_program *program, sl_report *report);
+/* One expression in the language's syntax, into the kernel; 0 after reporting an error. */
+sl_index sl_parse_expr(sl_program *program, struct sl_kernel *kernel, const char *text, sl_report *report);
+
+/* printer.c: canonical text. */
+void sl_print_program(sl_buf *buf, const sl_program *program);
+void sl_print_expr(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index expr);
+void sl_print_cond(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, struct sl_cond cond);
+/* One statement as it would be printed, in one line, without clauses' line breaks: for messages. */
+void sl_print_stmt_head(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt);
+
+/* json_out.c, json_in.c */
+void sl_print_json(sl_buf *buf, const sl_program *program);
+int sl_parse_json(sl_program *program, sl_report *report);
+
+/* verify.c: names, scopes, registers, structure, dependence lines; needs no target. */
+int sl_verify_program(sl_program *program, sl_report *report);
+
+#endif

@@ -1,0 +1,132 @@
+/* target.h: machine descriptions as the library's inside sees them. Read from text (targets/NAME.target), nothing about a
+ * machine is written in code: whoever needs a property asks the description, never the name.
+ */
+#ifndef SL_TARGET_TARGET_H
+#define SL_TARGET_TARGET_H
+
+#include <sluice/target.h>
+
+#include "base/names.h"
+#include "base/report.h"
+#include "base/vec.h"
+
+/* How far a number can be trusted. */
+enum sl_provenance { SL_DOCUMENTED, SL_DERIVED, SL_CALIBRATED, SL_ASSUMED };
+extern const char *const sl_provenance_text[4]; /* "documented", ... */
+
+/* A number with its provenance and source tag. */
+struct sl_fact {
+  double value;
+  uint8_t provenance;
+  const char *source; /* e.g. "T2", "DRV"; "" when assumed */
+};
+
+struct sl_engine_desc {
+  const char *name;     /* "pe" */
+  const char *summary;
+  uint32_t ordinal;
+  struct sl_fact clock_ghz;
+  struct sl_fact ticks_per_cycle;
+  bool interlock;       /* orders dependent instructions of its own stream: they need no wait */
+  bool may_trigger;     /* may own DMA queues */
+};
+
+struct sl_space_desc {
+  const char *name;     /* "sbuf", "psum", "hbm" */
+  const char *memory_class;
+  uint32_t partitions;  /* 0: the space has no partition dimension */
+  uint64_t bytes;       /* per partition, or in all when partitions is 0; 0 = unlimited */
+  uint64_t usable;      /* of bytes, after what the runtime reserves */
+  uint64_t bank_bytes;  /* 0 = not banked */
+  bool partition_start_rule; /* >64 partitions: start 0; 33..64: 0/64; <=32: 0/32/64/96 */
+};
+
+enum sl_shape_rule { SL_SHAPE_ANY, SL_SHAPE_ELEMENTWISE /* up to broadcasting */, SL_SHAPE_SAME_COUNT /* elements */ };
+
+/* An opcode of the target. */
+struct sl_opcode_desc {
+  const char *name, *summary;
+  uint64_t engines;      /* bit i: legal on engine i; for queue operations: on queues triggered by engine i */
+  bool on_engine, on_queue;
+  int8_t dst_min, dst_max, src_min, src_max; /* max -1 = any number */
+  uint64_t dst_spaces, src_spaces; /* bit i: space i is reachable by destinations / sources */
+  bool dst_one_bank;     /* a destination must lie within one bank (matmul) */
+  uint8_t shape;
+  uint32_t slots;        /* instruction slots of one such operation */
+  const char *interval;  /* cost formula, engine cycles; see cost.h */
+  const char *latency;   /* completion beyond the interval */
+  sl_vec(const char *) attrs; /* attributes it understands, beside those every operation has (`cycles`) */
+  uint8_t provenance;
+  const char *source;
+};
+
+/* A named cost parameter: `param dma_start 1300 ns calibrated FIT`. */
+struct sl_cost_param {
+  const char *name, *unit, *summary;
+  struct sl_fact fact;
+};
+
+struct sl_target {
+  const char *name, *summary;
+  struct sl_fact tick_ghz; /* ticks per ns: the integer time base */
+  sl_vec(struct sl_engine_desc) engines;
+  sl_vec(struct sl_space_desc) spaces;
+  sl_vec(struct sl_opcode_desc) opcodes;
+  sl_vec(struct sl_cost_param) params;
+  struct {
+    uint32_t count, reserved; /* count 0 = unlimited; usable = count - reserved */
+    uint32_t width;           /* bits */
+    bool is_signed;           /* compare mode; default unsigned */
+    bool modular;             /* wraps around: compare is modular; else plain */
+  } sem;
+  struct {
+    uint32_t count, reserved; /* 0 = no events at all, unless events_unlimited */
+    bool unlimited;
+  } events;
+  struct {
+    uint32_t count, reserved; /* per engine; count 0 = unlimited */
+    uint32_t width;           /* bits */
+  } registers;
+  struct {
+    uint32_t waits, updates;         /* on an ordinary slot */
+    uint32_t carrier_waits, carrier_updates; /* on a wait-only slot (event-semaphore slot) */
+    bool shared_value;               /* wait and update share one value: with a wait, the update must be by 1 */
+    uint32_t bytes;                  /* of one slot */
+    uint32_t register_op, branch;    /* slots of a register operation, of one compare-and-branch */
+    uint32_t loop_setup, loop_step;  /* slots per engine: before the loop, and per iteration's control */
+    uint32_t barrier_engine, barrier_once, barrier_reset_once; /* slots of a barrier: per engine, and in all */
+    uint32_t epilogue_engine, epilogue_once;
+  } slot;
+  struct {
+    bool ordered;               /* a queue retires in order and orders its own transfers (FIFO ring): no wait inside it */
+    const char *default_trigger; /* engine that triggers a queue declared without `via`; NULL = must be said */
+    uint32_t per_transfer;      /* hardware updates per transfer (16 on Trainium), for the split-completion test mode */
+    uint32_t limit;             /* queues the runtime allows; 0 = unlimited */
+  } queue;
+};
+
+struct sluice_targets {
+  sl_heap heap;
+  sl_guard guard;
+  sl_vec(struct sl_target *) targets;
+};
+
+const struct sl_target *sl_target_find(const sluice_targets *targets, const char *name);
+/* Index into engines / spaces / opcodes, or -1. */
+int sl_target_engine(const struct sl_target *target, const char *name);
+int sl_target_space(const struct sl_target *target, const char *name);
+int sl_target_opcode(const struct sl_target *target, const char *name);
+/* The value of a cost parameter, or `otherwise`. */
+double sl_target_param(const struct sl_target *target, const char *name, double otherwise);
+
+/* Usable semaphores / registers of one engine; UINT32_MAX when unlimited. */
+static inline uint32_t sl_target_usable_sems(const struct sl_target *target)
+{
+  return target->sem.count ? target->sem.count - target->sem.reserved : UINT32_MAX;
+}
+static inline uint32_t sl_target_usable_registers(const struct sl_target *target)
+{
+  return target->registers.count ? target->registers.count - target->registers.reserved : UINT32_MAX;
+}
+
+#endif
