@@ -40,6 +40,12 @@ struct sl_trivia {
   sl_name trailing;       /* comment at the end of the item's line, or 0 */
 };
 
+/* A place in another tool's source: `from "f.pto":12:3`. */
+struct sl_origin_loc {
+  sl_name file;
+  uint32_t line, column; /* column 0 = not given */
+};
+
 /* ---- expressions ---- */
 
 enum sl_expr_kind { SL_EXPR_INT, SL_EXPR_NAME, SL_EXPR_REG, SL_EXPR_NEG, SL_EXPR_ADD, SL_EXPR_SUB, SL_EXPR_MUL,
@@ -337,10 +343,7 @@ struct sl_kernel {
   sl_vec(struct sl_distance) distances;
   sl_vec(struct sl_comment) comments; /* (from 1) */
   sl_vec(struct sl_trivia) trivias;   /* (from 1) */
-  sl_vec(struct sl_origin_loc {
-    sl_name file;
-    uint32_t line, column; /* column 0 = not given */
-  }) origins;                       /* (from 1) */
+  sl_vec(struct sl_origin_loc) origins; /* (from 1) */
   sl_map stream_by_name;            /* name -> stream index */
 };
 
