@@ -1,0 +1,22 @@
+# sluice_options: what every target of the project is compiled with.
+add_library(sluice_options INTERFACE)
+target_compile_options(sluice_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+
+if(SLUICE_WERROR)
+  target_compile_options(sluice_options INTERFACE -Werror)
+endif()
+
+set(sanitizers "")
+if(SLUICE_SANITIZE OR SLUICE_FUZZ)
+  list(APPEND sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
+  target_compile_definitions(sluice_options INTERFACE SL_ARENA_MALLOC)
+  target_compile_options(sluice_options INTERFACE -O1 -fno-omit-frame-pointer)
+endif()
+if(SLUICE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "SLUICE_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang")
+  endif()
+  list(APPEND sanitizers -fsanitize=fuzzer-no-link)
+endif()
+target_compile_options(sluice_options INTERFACE ${sanitizers})
+target_link_options(sluice_options INTERFACE ${sanitizers})

@@ -1,0 +1,25 @@
+# cmake -DFILES="a.target;b.target" -DOUTPUT=out.c -P embed.cmake
+# Writes each file as a NUL-terminated byte array: string literals longer than 4095 bytes are not portable C11.
+set(arrays "")
+set(rows "")
+set(count 0)
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n  " bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  string(APPEND arrays "static const unsigned char text_${count}[] = {\n  ${bytes}0x00\n};\n")
+  string(APPEND rows "  { \"${name}\", (const char *)text_${count} },\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+if(count EQUAL 0)
+  set(rows "  { 0, 0 }\n")
+endif()
+file(WRITE ${OUTPUT} "/* Made by cmake/embed.cmake from targets/. */
+#include \"target/embedded.h\"
+
+${arrays}
+const struct sl_embedded_target sl_embedded_targets[] = {
+${rows}};
+const unsigned sl_embedded_target_count = ${count};
+")
