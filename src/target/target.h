@@ -14,6 +14,17 @@
 enum sl_provenance { SL_DOCUMENTED, SL_DERIVED, SL_CALIBRATED, SL_ASSUMED };
 extern const char *const sl_provenance_text[4]; /* "documented", ... */
 
+/* What a description says beside the value: one per property of an item, in the order of the property tables (schema.h). */
+enum { SL_STATEMENT_MAX = 16 };
+enum sl_stated { SL_UNSTATED, SL_INHERITED /* from the target named by `like` */, SL_STATED };
+struct sl_statement {
+  uint8_t stated;     /* enum sl_stated */
+  uint8_t provenance; /* enum sl_provenance */
+  sl_loc loc;         /* in the text being read; SL_NO_LOC when inherited */
+  const char *source; /* tag, "" when none is given */
+  const char *note;   /* "" when none is given */
+};
+
 /* A number with its provenance and source tag. */
 struct sl_fact {
   double value;
@@ -29,6 +40,9 @@ struct sl_engine_desc {
   struct sl_fact ticks_per_cycle;
   bool interlock;       /* orders dependent instructions of its own stream: they need no wait */
   bool may_trigger;     /* may own DMA queues */
+  uint64_t reads, writes; /* bit i: space i is reachable by its sources / destinations (queues it triggers: by opcode alone) */
+  bool reads_all, writes_all; /* `any`: also of spaces that are declared later */
+  struct sl_statement about[SL_STATEMENT_MAX];
 };
 
 struct sl_space_desc {
@@ -39,6 +53,7 @@ struct sl_space_desc {
   uint64_t usable;      /* of bytes, after what the runtime reserves */
   uint64_t bank_bytes;  /* 0 = not banked */
   bool partition_start_rule; /* >64 partitions: start 0; 33..64: 0/64; <=32: 0/32/64/96 */
+  struct sl_statement about[SL_STATEMENT_MAX];
 };
 
 enum sl_shape_rule { SL_SHAPE_ANY, SL_SHAPE_ELEMENTWISE /* up to broadcasting */, SL_SHAPE_SAME_COUNT /* elements */ };
@@ -53,26 +68,56 @@ struct sl_opcode_desc {
   bool dst_one_bank;     /* a destination must lie within one bank (matmul) */
   uint8_t shape;
   uint32_t slots;        /* instruction slots of one such operation */
-  const char *interval;  /* cost formula, engine cycles; see cost.h */
+  const char *interval;  /* cost formula as written; see cost.h */
   const char *latency;   /* completion beyond the interval */
+  bool interval_ns, latency_ns; /* the formula gives nanoseconds, not cycles of the engine */
+  struct sl_cost *interval_cost, *latency_cost; /* the same, compiled; never NULL in a target of a set */
   sl_vec(const char *) attrs; /* attributes it understands, beside those every operation has (`cycles`) */
-  uint8_t provenance;
+  uint8_t provenance;    /* of engines, operands and spaces; the formulas and slots have theirs in `about` */
   const char *source;
+  bool engines_all, dst_all, src_all; /* `all`, `any`: also of what is declared later */
+  struct sl_statement about[SL_STATEMENT_MAX];
 };
 
 /* A named cost parameter: `param dma_start 1300 ns calibrated FIT`. */
 struct sl_cost_param {
   const char *name, *unit, *summary;
   struct sl_fact fact;
+  uint8_t stated; /* enum sl_stated */
+};
+
+/* A named part of formulas: `define dma_rate = ...`. */
+struct sl_define {
+  const char *name, *formula;
+  sl_loc loc;
+};
+
+/* What a source tag stands for: `source T2 "..."`. */
+struct sl_source_tag {
+  const char *tag, *title;
+};
+
+/* Two engines that cannot touch a space at the same time: a structural hazard, for the cycle model. */
+struct sl_exclusion {
+  uint32_t a, b, space; /* engines, space */
+  bool same_bank;       /* only while both touch one bank */
+  uint8_t provenance;
+  const char *source;
 };
 
 struct sl_target {
   const char *name, *summary;
+  const char *base; /* the target named by `like`, or NULL */
   struct sl_fact tick_ghz; /* ticks per ns: the integer time base */
   sl_vec(struct sl_engine_desc) engines;
   sl_vec(struct sl_space_desc) spaces;
   sl_vec(struct sl_opcode_desc) opcodes;
   sl_vec(struct sl_cost_param) params;
+  sl_vec(struct sl_define) defines;
+  sl_vec(struct sl_source_tag) sources;
+  sl_vec(struct sl_exclusion) exclusions;
+  sl_names engine_names, space_names, opcode_names; /* id i is item i - 1: lookup in O(length) */
+  struct sl_statement about[6][SL_STATEMENT_MAX]; /* of the sections that stand once: schema.h, enum sl_section */
   struct {
     uint32_t count, reserved; /* count 0 = unlimited; usable = count - reserved */
     uint32_t width;           /* bits */
@@ -116,6 +161,7 @@ const struct sl_target *sl_target_find(const sluice_targets *targets, const char
 int sl_target_engine(const struct sl_target *target, const char *name);
 int sl_target_space(const struct sl_target *target, const char *name);
 int sl_target_opcode(const struct sl_target *target, const char *name);
+int sl_target_param_index(const struct sl_target *target, const char *name);
 /* The value of a cost parameter, or `otherwise`. */
 double sl_target_param(const struct sl_target *target, const char *name, double otherwise);
 
