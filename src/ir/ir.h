@@ -10,6 +10,11 @@
 int sl_parse_program(sl_program *program, sl_report *report);
 /* One expression in the language's syntax, into the kernel; 0 after reporting an error. */
 sl_index sl_parse_expr(sl_program *program, struct sl_kernel *kernel, const char *text, sl_report *report);
+/* One condition likewise; false after reporting an error. Locations count from the start of `text`. */
+bool sl_parse_cond(sl_program *program, struct sl_kernel *kernel, struct sl_cond *cond, const char *text,
+                   sl_report *report);
+/* Whether a text is a name of the language: an identifier and not reserved. */
+bool sl_is_name(const char *text, size_t length);
 
 /* printer.c: canonical text. */
 void sl_print_program(sl_buf *buf, const sl_program *program);
