@@ -20,8 +20,32 @@ void sl_heap_init(sl_heap *heap, sl_guard *guard)
   heap->guard = guard;
 }
 
+sl_heap *sl_heap_child_new(sl_heap *parent)
+{
+  sl_heap *child = sl_heap_alloc(parent, sizeof *child);
+  sl_heap_init(child, parent->guard);
+  child->parent = parent;
+  child->next_child = parent->children;
+  parent->children = child;
+  return child;
+}
+
+void sl_heap_child_free(sl_heap *child)
+{
+  sl_heap *parent = child->parent;
+  sl_heap **link = &parent->children;
+  while (*link != child)
+    link = &(*link)->next_child;
+  *link = child->next_child;
+  sl_heap_free_all(child);
+  sl_heap_free(parent, child);
+}
+
 void sl_heap_free_all(sl_heap *heap)
 {
+  for (sl_heap *child = heap->children; child; child = child->next_child)
+    sl_heap_free_all(child);
+  heap->children = NULL;
   struct sl_heap_block *block = heap->blocks;
   while (block) {
     struct sl_heap_block *next = block->next;

@@ -25,11 +25,15 @@ typedef struct sl_heap {
   struct sl_heap_block *blocks; /* doubly linked, newest first */
   sl_guard *guard;              /* where a failed allocation jumps; never NULL while allocating */
   char *arena, *arena_end;      /* free room of the current arena chunk */
+  struct sl_heap *parent, *children, *next_child; /* scratch heaps end with their parent */
 } sl_heap;
 
 /* An empty heap whose failures jump to `guard`. */
 void sl_heap_init(sl_heap *heap, sl_guard *guard);
-/* Frees every block. The heap may be used again. */
+/* A scratch heap that ends with its parent at the latest, also when a failed allocation unwinds past its maker. */
+sl_heap *sl_heap_child_new(sl_heap *parent);
+void sl_heap_child_free(sl_heap *child);
+/* Frees every block and every child. The heap may be used again. */
 void sl_heap_free_all(sl_heap *heap);
 
 /* Uninitialized block of `size` bytes, aligned for any object. */

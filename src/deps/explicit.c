@@ -1,0 +1,318 @@
+/* explicit.c: see explicit.h. */
+#include "deps/explicit.h"
+
+#include <assert.h>
+
+struct copy_list {
+  sl_vec(sl_index) stmts;
+};
+
+struct resolver {
+  sl_heap *heap;
+  sl_program *program;
+  struct sl_kernel *kernel;
+  sl_report *report;
+  sl_edges *edges;
+  sl_positions positions;
+  sl_vec(sl_index) by_label; /* name -> statement, or 0 */
+  sl_map copies;             /* base name -> index into copy_lists */
+  sl_vec(struct copy_list) copy_lists;
+};
+
+void sl_positions_find(sl_positions *positions, sl_heap *heap, const struct sl_kernel *kernel)
+{
+  positions->len = 0;
+  (void)sl_vec_extend(heap, positions, kernel->stmts.len);
+  uint32_t next = 1;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    positions->data[at] = next++;
+}
+
+static uint32_t block_depth(const struct sl_kernel *kernel, sl_index block)
+{
+  uint32_t depth = 0;
+  for (; block; block = sl_block_parent(kernel, block))
+    depth++;
+  return depth;
+}
+
+sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b)
+{
+  sl_index x = kernel->stmts.data[a].block, y = kernel->stmts.data[b].block;
+  if (x == y)
+    return x;
+  uint32_t x_depth = block_depth(kernel, x), y_depth = block_depth(kernel, y);
+  for (; x_depth > y_depth; x_depth--)
+    x = sl_block_parent(kernel, x);
+  for (; y_depth > x_depth; y_depth--)
+    y = sl_block_parent(kernel, y);
+  while (x != y) {
+    x = sl_block_parent(kernel, x);
+    y = sl_block_parent(kernel, y);
+  }
+  assert(x && "two statements of one kernel share its root");
+  return x;
+}
+
+bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index block)
+{
+  while (block && block != outer)
+    block = sl_block_parent(kernel, block);
+  return block == outer;
+}
+
+/* The length of "name" in "name.0.1"; 0 when there is no copy number. */
+static size_t base_length(const char *label)
+{
+  const char *dot = strchr(label, '.');
+  return dot ? (size_t)(dot - label) : 0;
+}
+
+static void note_copy(struct resolver *r, sl_name base, sl_index stmt)
+{
+  bool is_new;
+  uint32_t *at = sl_map_put(&r->copies, r->heap, base, &is_new);
+  if (is_new) {
+    *at = r->copy_lists.len;
+    (void)sl_vec_push(r->heap, &r->copy_lists);
+  }
+  sl_vec_add(r->heap, &r->copy_lists.data[*at].stmts, stmt);
+}
+
+static void find_labels(struct resolver *r)
+{
+  const struct sl_kernel *kernel = r->kernel;
+  (void)sl_vec_extend(r->heap, &r->by_label, r->program->names.len);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(kernel, at)->label)
+      continue;
+    sl_name label = sl_stmt_op(kernel, at)->label;
+    r->by_label.data[label] = at;
+    /* Every proper prefix that ends before a dot names this copy too: "ld", "ld.0" for "ld.0.1". */
+    const char *text = sl_text(r->program, label);
+    if (!base_length(text))
+      continue;
+    for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
+      sl_name base = sl_names_find(&r->program->names, text, (size_t)(dot - text));
+      if (base)
+        note_copy(r, base, at);
+    }
+  }
+}
+
+/* The instructions a label names: itself, else its copies. The single one is kept in *one. */
+static const sl_index *labelled(struct resolver *r, sl_name label, sl_index *one, uint32_t *count)
+{
+  *one = label < r->by_label.len ? r->by_label.data[label] : SL_NONE;
+  if (*one) {
+    *count = 1;
+    return one;
+  }
+  const uint32_t *at = sl_map_get(&r->copies, label);
+  *count = at ? r->copy_lists.data[*at].stmts.len : 0;
+  return at ? r->copy_lists.data[*at].stmts.data : NULL;
+}
+
+/* The body of the loop of that variable around both ends, or 0. */
+static sl_index carrying_block(const struct sl_kernel *kernel, sl_index common, sl_name loop)
+{
+  for (sl_index block = common; block; block = sl_block_parent(kernel, block)) {
+    sl_index owner = kernel->blocks.data[block].owner;
+    if (owner && kernel->stmts.data[owner].kind == SL_STMT_LOOP && sl_stmt_loop(kernel, owner)->var == loop)
+      return block;
+  }
+  return SL_NONE;
+}
+
+static void report_backward(struct resolver *r, const struct sl_dep *dep, sl_index producer, sl_index consumer)
+{
+  const struct sl_kernel *kernel = r->kernel;
+  const char *p = sl_text(r->program, dep->producer), *c = sl_text(r->program, dep->consumer);
+  if (producer == consumer)
+    sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP_BACKWARD, dep->loc,
+                    "'%s' cannot wait for itself in the same iteration: give the line a distance", p);
+  else
+    sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP_BACKWARD, dep->loc,
+                    "'%s' stands after its consumer '%s' and has no instance before it in this iteration: move it "
+                    "before '%s', or give the line a distance", p, c, c);
+  sl_report_note(r->report, kernel->stmts.data[consumer].loc, "the consumer is here");
+  if (producer != consumer)
+    sl_report_note(r->report, kernel->stmts.data[producer].loc, "the producer is here");
+  sl_report_end(r->report);
+}
+
+/* Fills block, k and is_vector from the line's distances; false when a loop is not common to both ends. */
+static bool place_edge(struct resolver *r, const struct sl_dep *dep, struct sl_edge *edge)
+{
+  const struct sl_kernel *kernel = r->kernel;
+  sl_index common = sl_common_block(kernel, edge->producer, edge->consumer);
+  edge->block = common;
+  uint32_t non_zero = 0;
+  for (uint32_t i = 0; i < dep->distance_count; i++) {
+    const struct sl_distance *distance = &kernel->distances.data[dep->first_distance + i];
+    sl_index block = carrying_block(kernel, common, distance->loop);
+    if (!block) {
+      sl_error(r->report, SL_RULE_DEP, dep->loc, "loop '%s' is not around both '%s' and '%s'",
+               sl_text(r->program, distance->loop), sl_text(r->program, dep->producer),
+               sl_text(r->program, dep->consumer));
+      return false;
+    }
+    if (distance->k == 0)
+      continue;
+    if (non_zero++ == 0) {
+      edge->block = block;
+      edge->k = (uint32_t)distance->k;
+      if (distance->k < 0) {
+        sl_error(r->report, SL_RULE_DEP_BACKWARD, dep->loc,
+                 "the outermost distance of '%s' -> '%s' is negative: the producer would run after its consumer",
+                 sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer));
+        return false;
+      }
+    }
+  }
+  edge->is_vector = non_zero > 1;
+  return true;
+}
+
+static void add_pair(struct resolver *r, uint32_t line, sl_index producer, sl_index consumer)
+{
+  const struct sl_dep *dep = &r->kernel->deps.data[line];
+  struct sl_edge edge = { .producer = producer, .consumer = consumer, .line = line };
+  if (!place_edge(r, dep, &edge))
+    return;
+  if (edge.k == 0 && r->positions.data[producer] >= r->positions.data[consumer]) {
+    report_backward(r, dep, producer, consumer);
+    return;
+  }
+  sl_vec_add(r->heap, r->edges, edge);
+}
+
+/* Register operations and sem_set are control: they are done when they are passed, nothing can wait for them. */
+static bool check_end(struct resolver *r, const struct sl_dep *dep, sl_name label, sl_index stmt)
+{
+  enum sl_op_class op_class = sl_opcode_table[sl_stmt_op(r->kernel, stmt)->code].op_class;
+  if (op_class != SL_CLASS_REGISTER && op_class != SL_CLASS_SEMAPHORE)
+    return true;
+  sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP, dep->loc,
+                  "'%s' is a control operation: only instructions can be ends of a dependence", sl_text(r->program, label));
+  sl_report_note(r->report, r->kernel->stmts.data[stmt].loc, "it is here");
+  sl_report_end(r->report);
+  return false;
+}
+
+static void add_line(struct resolver *r, uint32_t line)
+{
+  const struct sl_dep *dep = &r->kernel->deps.data[line];
+  sl_index one_producer, one_consumer;
+  uint32_t producer_count, consumer_count;
+  const sl_index *producers = labelled(r, dep->producer, &one_producer, &producer_count);
+  const sl_index *consumers = labelled(r, dep->consumer, &one_consumer, &consumer_count);
+  for (uint32_t i = 0; i < producer_count; i++)
+    if (!check_end(r, dep, dep->producer, producers[i]))
+      return;
+  for (uint32_t j = 0; j < consumer_count; j++)
+    if (!check_end(r, dep, dep->consumer, consumers[j]))
+      return;
+  for (uint32_t i = 0; i < producer_count; i++)
+    for (uint32_t j = 0; j < consumer_count; j++)
+      add_pair(r, line, producers[i], consumers[j]);
+}
+
+/* Whether a nodep line takes the edge away: same ends, and the same distance when it names one. */
+static bool same_distance(const struct sl_kernel *kernel, const struct sl_dep *a, const struct sl_dep *b)
+{
+  if (a->distance_count != b->distance_count)
+    return false;
+  for (uint32_t i = 0; i < a->distance_count; i++) {
+    const struct sl_distance *x = &kernel->distances.data[a->first_distance + i];
+    const struct sl_distance *y = &kernel->distances.data[b->first_distance + i];
+    if (x->loop != y->loop || x->k != y->k)
+      return false;
+  }
+  return true;
+}
+
+struct nodep_row {
+  uint32_t line, next, taken; /* next: index + 1 of another row with the same ends */
+};
+typedef sl_vec(struct nodep_row) nodep_rows;
+
+static void remove_edges(struct resolver *r, sl_map *by_ends, nodep_rows *rows)
+{
+  const struct sl_dep *deps = r->kernel->deps.data;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < r->edges->len; i++) {
+    const struct sl_dep *dep = &deps[r->edges->data[i].line];
+    const uint32_t *first = sl_map_get(by_ends, sl_map_pair(dep->producer, dep->consumer));
+    bool taken = false;
+    for (uint32_t row = first ? *first : 0; row && !taken; row = rows->data[row - 1].next) {
+      const struct sl_dep *removed = &deps[rows->data[row - 1].line];
+      taken = removed->distance_count == 0 || same_distance(r->kernel, dep, removed);
+      rows->data[row - 1].taken += taken;
+    }
+    if (!taken)
+      r->edges->data[kept++] = r->edges->data[i];
+  }
+  r->edges->len = kept;
+}
+
+/* Applies the nodep lines and reports what each took. O(edges + lines) but for lines that share both ends. */
+static void apply_nodeps(struct resolver *r)
+{
+  const struct sl_kernel *kernel = r->kernel;
+  sl_map by_ends = { 0 };
+  nodep_rows rows = { 0 };
+  for (uint32_t line = 0; line < kernel->deps.len; line++) {
+    const struct sl_dep *dep = &kernel->deps.data[line];
+    if (!dep->removed)
+      continue;
+    uint32_t *first = sl_map_put(&by_ends, r->heap, sl_map_pair(dep->producer, dep->consumer), NULL);
+    sl_vec_add(r->heap, &rows, ((struct nodep_row){ line, *first, 0 }));
+    *first = rows.len;
+  }
+  if (rows.len)
+    remove_edges(r, &by_ends, &rows);
+  for (uint32_t i = 0; i < rows.len; i++) {
+    const struct sl_dep *removed = &kernel->deps.data[rows.data[i].line];
+    if (rows.data[i].taken)
+      sl_warning(r->report, SL_RULE_NODEP, removed->loc, "'%s' -> '%s' is not enforced: %s",
+                 sl_text(r->program, removed->producer), sl_text(r->program, removed->consumer),
+                 sl_text(r->program, removed->reason));
+  }
+}
+
+int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)
+{
+  struct resolver r = { .heap = heap, .program = program, .kernel = kernel, .report = report, .edges = edges };
+  uint32_t errors = report->errors;
+  sl_positions_find(&r.positions, heap, kernel);
+  find_labels(&r);
+  sl_vec_reserve(heap, edges, kernel->deps.len);
+  for (uint32_t line = 0; line < kernel->deps.len; line++)
+    if (!kernel->deps.data[line].removed)
+      add_line(&r, line);
+  apply_nodeps(&r);
+  return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
+}
+
+int sl_deps_check(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+{
+  (void)target;
+  sl_heap *scratch = sl_heap_child_new(&program->heap);
+  sl_edges edges = { 0 };
+  int status = sl_deps_resolve(&edges, scratch, program, kernel, report);
+  sl_heap_child_free(scratch);
+  return status;
+}
+
+void sl_print_dep(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, uint32_t line)
+{
+  const struct sl_dep *dep = &kernel->deps.data[line];
+  sl_buf_printf(buf, "%s -> %s", sl_text(program, dep->producer), sl_text(program, dep->consumer));
+  for (uint32_t i = 0; i < dep->distance_count; i++) {
+    const struct sl_distance *distance = &kernel->distances.data[dep->first_distance + i];
+    sl_buf_printf(buf, "%s%s: %d", i ? ", " : " (", sl_text(program, distance->loop), distance->k);
+  }
+  if (dep->distance_count)
+    sl_buf_putc(buf, ')');
+}
