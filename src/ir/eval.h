@@ -1,0 +1,60 @@
+/* eval.h: the value of an expression where it is known. Safe on every input: arithmetic is 64-bit and checked.
+ *
+ * Division rounds down and the remainder has the divisor's sign, so that `(i - 1) % 2` names a copy of a rotation also at
+ * i = 0. O(size of the expression).
+ */
+#ifndef SL_IR_EVAL_H
+#define SL_IR_EVAL_H
+
+#include "ir/program.h"
+
+/* In order of precedence: the state of a result is the worst of its parts. */
+enum sl_value_state {
+  SL_VALUE_KNOWN,
+  SL_VALUE_UNKNOWN,  /* depends on a register, a loop variable or a parameter without a known value */
+  SL_VALUE_OVERFLOW, /* does not fit 64 bits, or nests deeper than SL_EXPR_DEPTH */
+  SL_VALUE_DIVISION  /* division or modulo by zero */
+};
+
+struct sl_value {
+  uint8_t state;  /* enum sl_value_state */
+  int64_t number; /* when KNOWN */
+};
+
+/* Deepest nesting of an expression; the verifier refuses more, so that recursion over expressions is bounded. */
+enum { SL_EXPR_DEPTH = 1000 };
+
+static inline struct sl_value sl_value_of(int64_t number)
+{
+  return (struct sl_value){ SL_VALUE_KNOWN, number };
+}
+static inline struct sl_value sl_value_state(enum sl_value_state state)
+{
+  return (struct sl_value){ (uint8_t)state, 0 };
+}
+
+/* Applies a binary kind (ADD ... MOD) to two values. */
+struct sl_value sl_value_binary(enum sl_expr_kind kind, struct sl_value a, struct sl_value b);
+
+/* What a NAME or REG stands for. */
+typedef struct sl_value (*sl_eval_lookup)(void *user, enum sl_expr_kind kind, sl_name name);
+
+/* The value of an expression of the kernel; `lookup` NULL: every name is unknown. */
+struct sl_value sl_eval(const struct sl_kernel *kernel, sl_index expr, sl_eval_lookup lookup, void *user);
+
+/* Values of a kernel's parameters: a table to be made once and asked often. */
+struct sl_param_values {
+  const struct sl_kernel *kernel;
+  sl_map index; /* name -> index into kernel->params */
+  sl_vec(struct sl_value) values;
+};
+
+/* Evaluates the defaults in order. `static_only`: parameters that are not `static` are unknown, because the run decides. */
+void sl_param_values_init(struct sl_param_values *values, sl_heap *heap, const struct sl_kernel *kernel,
+                          bool static_only);
+void sl_param_values_free(struct sl_param_values *values, sl_heap *heap);
+
+/* The value of an expression over parameters. */
+struct sl_value sl_eval_params(const struct sl_param_values *values, sl_index expr);
+
+#endif
