@@ -12,6 +12,11 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 CMAKE_FLAGS ?=
+# The tests expect gcc and clang builds side by side, so the plain build is gcc's unless CC is set.
+ifeq ($(origin CC),default)
+  CC := gcc
+endif
+export CC
 
 .DEFAULT_GOAL := all
 .PHONY: all demo test test-long bench install format clean

@@ -1,0 +1,128 @@
+# One function per kind of test. See CMakeLists.txt beside this file.
+
+set(tests_dir ${CMAKE_CURRENT_LIST_DIR})
+if(SLUICE_SANITIZE)
+  # Sanitized programs are several times slower; the same kernels run unsanitized in full.
+  set(property_arguments --count 200)
+else()
+  set(property_arguments "")
+endif()
+
+function(sluice_test_program name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${tests_dir})
+  target_compile_definitions(${name} PRIVATE SLUICE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE sluice_static sluice_options)
+  if(TARGET sluice_testing)
+    target_link_libraries(${name} PRIVATE sluice_testing)
+  endif()
+endfunction()
+
+function(sluice_add_support_library)
+  if(ARGN)
+    add_library(sluice_testing STATIC ${ARGN})
+    target_include_directories(sluice_testing PRIVATE ${PROJECT_SOURCE_DIR}/src ${tests_dir})
+    target_compile_definitions(sluice_testing PRIVATE SLUICE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(sluice_testing PUBLIC sluice_static PRIVATE sluice_options)
+  endif()
+endfunction()
+
+function(sluice_add_unit_test source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^test_" "" unit ${name})
+  sluice_test_program(${name} ${source})
+  target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA)
+  add_test(NAME unit.${unit} COMMAND ${name})
+  set_tests_properties(unit.${unit} PROPERTIES ENVIRONMENT CMOCKA_MESSAGE_OUTPUT=TAP TIMEOUT 120)
+endfunction()
+
+function(sluice_add_property_test source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_test$" "" property ${name})
+  sluice_test_program(${name} ${source})
+  add_test(NAME property.${property} COMMAND ${name} ${property_arguments})
+  set_tests_properties(property.${property} PROPERTIES TIMEOUT 300)
+  add_test(NAME long.property.${property} CONFIGURATIONS Long COMMAND ${name} --long)
+  set_tests_properties(long.property.${property} PROPERTIES TIMEOUT 7200)
+endfunction()
+
+function(sluice_add_fuzz_replay source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" target ${name})
+  sluice_test_program(${name} ${source} ${tests_dir}/fuzz/replay.c)
+  add_test(NAME fuzz.${target} COMMAND ${name} ${tests_dir}/fuzz/corpus/${target})
+  set_tests_properties(fuzz.${target} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# SLUICE_FUZZ: the seeds are the checked-in corpus, what libFuzzer finds beyond them stays in the build directory.
+function(sluice_add_fuzzer source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" target ${name})
+  sluice_test_program(${name} ${source})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${target})
+  file(MAKE_DIRECTORY ${found} ${CMAKE_CURRENT_BINARY_DIR}/crashes)
+  set(seconds 600)
+  add_test(NAME long.fuzz.${target} CONFIGURATIONS Long
+           COMMAND ${name} -max_total_time=${seconds} -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -verbosity=0
+                   -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/crashes/${target}- ${found}
+                   ${tests_dir}/fuzz/corpus/${target})
+  set_tests_properties(long.fuzz.${target} PROPERTIES TIMEOUT 1200)
+endfunction()
+
+# lit and FileCheck of whichever LLVM is installed; the newest that has both.
+function(sluice_find_llvm_tools)
+  file(GLOB roots /usr/lib/llvm-*)
+  list(SORT roots COMPARE NATURAL ORDER DESCENDING)
+  set(lit_hints "")
+  set(tool_hints "")
+  foreach(root IN LISTS roots)
+    list(APPEND lit_hints ${root}/build/utils/lit)
+    list(APPEND tool_hints ${root}/bin)
+  endforeach()
+  find_program(LIT NAMES lit lit.py HINTS ${lit_hints})
+  find_program(FILECHECK NAMES FileCheck HINTS ${tool_hints})
+  if(NOT LIT OR NOT FILECHECK)
+    message(FATAL_ERROR "lit and FileCheck are needed for the tests: install llvm-14-tools or another llvm-*-tools")
+  endif()
+endfunction()
+
+function(sluice_add_text_tests)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  add_test(NAME text COMMAND ${Python3_EXECUTABLE} ${LIT} -v -j ${cores}
+           --param sluice=$<TARGET_FILE:sluice> --param filecheck=${FILECHECK}
+           --param exec_root=${CMAKE_CURRENT_BINARY_DIR}/text ${tests_dir}/text)
+  set_tests_properties(text PROPERTIES TIMEOUT 300 PROCESSORS ${cores})
+endfunction()
+
+# Defines malloc and friends itself, so it cannot live with AddressSanitizer.
+function(sluice_add_allocation_test)
+  if(TARGET sluice)
+    sluice_test_program(alloc_test ${tests_dir}/alloc/alloc_test.c ${tests_dir}/alloc/scenarios.c)
+    add_test(NAME alloc COMMAND alloc_test)
+    set_tests_properties(alloc PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
+function(sluice_add_check name)
+  add_test(NAME check.${name} COMMAND ${ARGN})
+  set_tests_properties(check.${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+endfunction()
+
+function(sluice_add_checks)
+  set(checks ${tests_dir}/checks)
+  set(python ${Python3_EXECUTABLE} -B)
+  sluice_add_check(layering ${python} ${checks}/layering.py ${PROJECT_SOURCE_DIR})
+  sluice_add_check(headers ${python} ${checks}/headers.py ${PROJECT_SOURCE_DIR})
+  sluice_add_check(rules ${python} ${checks}/rules.py ${PROJECT_SOURCE_DIR})
+  sluice_add_check(exports ${python} ${checks}/exports.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice_shared>)
+  if(TARGET sluice)
+    sluice_add_check(install ${python} ${checks}/install.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+                     ${CMAKE_CURRENT_BINARY_DIR}/install)
+    sluice_add_check(valgrind ${python} ${checks}/valgrind.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
+    if(SLUICE_COMPARE_WITH)
+      sluice_add_check(determinism ${python} ${checks}/determinism.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>
+                       ${SLUICE_COMPARE_WITH})
+    endif()
+  endif()
+endfunction()
