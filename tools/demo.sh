@@ -1,0 +1,50 @@
+#!/bin/bash
+# demo.sh: a kernel of the benchmark table before and after synchronization, and the strategies side by side.
+#
+#   tools/demo.sh [path of sluice]       called by `make demo`; exits non-zero when anything fails
+#
+# Excerpts leave out what stands in brackets and braces, so that the waits fit on a line.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+sluice=${1:-$root/build/sluice}
+kernel=$root/bench/table2/rmsnorm.slu
+shown='ld0|sq0|sq3|ssum|rstd|sc0|gm0|amax|dq|q0|q3|st|stq'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+bold='' plain=''
+if [ -t 1 ]; then bold=$'\e[1m' plain=$'\e[0m'; fi
+width=${COLUMNS:-$(tput cols 2>/dev/null || echo 100)}
+
+title() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+
+# Statements on one line each, without indices, attributes and comments.
+compact() {
+  sed -E '/^ *#/d; s/  #.*$//' "$1" |
+    awk '/^ +(wait|inc) / { sub(/^ +/, "  "); line = line $0; next } { if (NR > 1) print line; line = $0 } END { print line }' |
+    sed -E 's/\[[^]]*\]//g; s/ \{ [^}]* \}//'
+}
+
+# The loop over tiles: its head, the instructions shown, and the register operations of the engines in between.
+excerpt() {
+  compact "$1" | sed -n '/^  loop t /,/^  }/p' | grep -E "^  (loop|\})|^ +($shown): |\.reg_" | cut -c1-"$width"
+}
+
+"$sluice" sync "$kernel" -o "$work/rmsnorm.sync.slu"
+
+title "1. A kernel without synchronization: bench/table2/rmsnorm.slu ($(grep -cE '^ +[a-z0-9]+: ' "$kernel") instructions on seven streams)"
+excerpt "$kernel"
+echo "  ..."
+grep -E '^  dep (ld0 -> sq0|q0 -> ld0|stq -> dq)' "$kernel"
+echo "  ...                        $(grep -cE '^  dep ' "$kernel") dependences"
+
+title "2. sluice sync bench/table2/rmsnorm.slu -o rmsnorm.sync.slu"
+excerpt "$work/rmsnorm.sync.slu"
+
+title "3. sluice bench bench/table2/rmsnorm.slu"
+"$sluice" bench "$kernel"
+
+title "Try it yourself"
+echo "  $sluice sync --alloc=barrier bench/table2/tiled_matmul.slu"
+echo "  $sluice --help"
