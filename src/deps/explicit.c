@@ -281,16 +281,21 @@ static void apply_nodeps(struct resolver *r)
   }
 }
 
+static void resolve_lines(struct resolver *r)
+{
+  sl_positions_find(&r->positions, r->heap, r->kernel);
+  find_labels(r);
+  sl_vec_reserve(r->heap, r->edges, r->kernel->deps.len);
+  for (uint32_t line = 0; line < r->kernel->deps.len; line++)
+    if (!r->kernel->deps.data[line].removed)
+      add_line(r, line);
+}
+
 int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
   struct resolver r = { .heap = heap, .program = program, .kernel = kernel, .report = report, .edges = edges };
   uint32_t errors = report->errors;
-  sl_positions_find(&r.positions, heap, kernel);
-  find_labels(&r);
-  sl_vec_reserve(heap, edges, kernel->deps.len);
-  for (uint32_t line = 0; line < kernel->deps.len; line++)
-    if (!kernel->deps.data[line].removed)
-      add_line(&r, line);
+  resolve_lines(&r);
   apply_nodeps(&r);
   return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
 }
@@ -300,9 +305,11 @@ int sl_deps_check(sl_program *program, struct sl_kernel *kernel, const struct sl
   (void)target;
   sl_heap *scratch = sl_heap_child_new(&program->heap);
   sl_edges edges = { 0 };
-  int status = sl_deps_resolve(&edges, scratch, program, kernel, report);
+  struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report, .edges = &edges };
+  uint32_t errors = report->errors;
+  resolve_lines(&r);
   sl_heap_child_free(scratch);
-  return status;
+  return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
 }
 
 void sl_print_dep(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, uint32_t line)
