@@ -1,0 +1,375 @@
+/* scenarios.c: see scenarios.h. Each run goes through public entry points only and stops at the first that fails. The
+ * kernels are small: every run is repeated once per allocation it makes.
+ */
+#include "scenarios.h"
+
+#include <sluice/sluice.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char kernel_text[] =
+    "# A kernel with a bit of everything.\n"
+    "sluice 1\n"
+    "\n"
+    "kernel softsum(n = 8, m = 4) target trn2 explicit {\n"
+    "  queue q0 via sp\n"
+    "  queue q1 via pool\n"
+    "  buffer x   : hbm  bf16[n, 128, 512]\n"
+    "  buffer y   : hbm  f32[n, 128, 512]\n"
+    "  buffer xt  : sbuf bf16[2, 128p, 512]\n"
+    "  buffer tmp : sbuf f32[128p, 512]\n"
+    "  buffer acc : sbuf f32[128p, 512]\n"
+    "  loop i < n {  # tiles\n"
+    "    ld: q0.dma_copy xt[i % 2] <- x[i]  from \"f.pto\":12:3\n"
+    "    loop j < m {\n"
+    "      ex: act.activation tmp <- xt[i % 2] { func = exp }\n"
+    "      ad: dve.accumulate +acc <- tmp { start = j == 0 }\n"
+    "    }\n"
+    "    st: q1.dma_copy y[i] <- acc\n"
+    "  }\n"
+    "  dep ld -> ex\n"
+    "  dep ex -> ad\n"
+    "  dep ad -> ex (j: 1)\n"
+    "  dep ad -> st\n"
+    "  dep st -> ad (i: 1)\n"
+    "  dep ex -> ld (i: 2)\n"
+    "}\n";
+
+/* Branches, copies on several engines, registers, opaque conditions: on the target without limits. */
+static const char branch_text[] =
+    "kernel branches(n = 3) target generic explicit {\n"
+    "  loop i < n {\n"
+    "    a: e0.op\n"
+    "    if ?c {\n"
+    "      b: e1.op\n"
+    "    } else {\n"
+    "      c: e2.op\n"
+    "    }\n"
+    "    d: e3.op\n"
+    "  }\n"
+    "  dep a -> b\n"
+    "  dep a -> c\n"
+    "  dep b -> d\n"
+    "  dep d -> a (i: 1)\n"
+    "}\n";
+
+static const char malformed_text[] =
+    "kernel broken(n = 8) target trn2 {\n"
+    "  quue q0 via sp\n"
+    "  buffer x : hbm bf16[n, 128,\n"
+    "  loop i < { a: pe.matmul }\n"
+    "  \"unterminated\n"
+    "  dep a -> \n"
+    "}\n";
+
+static const char illegal_text[] =
+    "kernel illegal(n = 8, n = 9) target trn3 {\n"
+    "  buffer x : hbm bf16[m, 128, 512]\n"
+    "  loop i < n {\n"
+    "    a: act.activatoin x <- y\n"
+    "    a: dve.copy x[j] <- x\n"
+    "  }\n"
+    "  dep a -> missing (k: 1)\n"
+    "}\n";
+
+static const char backward_text[] =
+    "kernel backward target generic explicit {\n"
+    "  a: e0.op\n"
+    "  b: e1.op\n"
+    "  dep b -> a\n"
+    "}\n";
+
+static const char synchronized_text[] =
+    "kernel synced target generic explicit {\n"
+    "  sem s\n"
+    "  a: e0.op  inc s\n"
+    "  b: e1.op  wait s >= 1\n"
+    "  epilogue\n"
+    "}\n";
+
+/* Renders every message, as a user of the library does. */
+static void render(void *user, const sluice_diag *diag)
+{
+  (void)user;
+  char *text;
+  (void)sluice_diag_format(&text, diag);
+  sluice_string_free(text);
+}
+
+static const sluice_sink sink = { render, NULL };
+
+/* What a run holds. Everything starts as NULL and is freed at the end, wherever the run stopped. */
+struct session {
+  sluice_targets *targets;
+  sluice_program *program, *other;
+  char *text;
+};
+
+static void end(struct session *session)
+{
+  sluice_string_free(session->text);
+  sluice_program_free(session->other);
+  sluice_program_free(session->program);
+  sluice_targets_free(session->targets);
+}
+
+/* Parses and verifies. */
+static int open_program(struct session *session, const char *text)
+{
+  memset(session, 0, sizeof *session);
+  int status = sluice_targets_new(&session->targets);
+  if (status == SLUICE_OK)
+    status = sluice_program_parse(&session->program, "kernel.slu", text, strlen(text), &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_verify(session->program, session->targets, &sink);
+  return status;
+}
+
+static int only_open(const char *text)
+{
+  struct session session;
+  int status = open_program(&session, text);
+  end(&session);
+  return status;
+}
+
+static int run_malformed(void)
+{
+  return only_open(malformed_text);
+}
+
+static int run_illegal(void)
+{
+  return only_open(illegal_text);
+}
+
+static int run_backward(void)
+{
+  return only_open(backward_text);
+}
+
+static int run_print(void)
+{
+  struct session session;
+  int status = open_program(&session, kernel_text);
+  if (status == SLUICE_OK)
+    status = sluice_program_print(&session.text, NULL, session.program);
+  end(&session);
+  return status;
+}
+
+static int synchronize(const char *text, enum sluice_alloc alloc, bool resync)
+{
+  struct session session;
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  options.alloc = alloc;
+  options.resync = resync;
+  int status = open_program(&session, text);
+  if (status == SLUICE_OK)
+    status = sluice_sync(&session.other, session.program, session.targets, &options, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_print(&session.text, NULL, session.other);
+  sluice_stats stats;
+  if (status == SLUICE_OK)
+    status = sluice_program_stats(&stats, session.other, 0, session.targets);
+  end(&session);
+  return status;
+}
+
+static int run_shadow(void)
+{
+  return synchronize(kernel_text, SLUICE_ALLOC_SHADOW, false);
+}
+
+static int run_shadow_branches(void)
+{
+  return synchronize(branch_text, SLUICE_ALLOC_SHADOW, false);
+}
+
+static int run_per_loop(void)
+{
+  return synchronize(kernel_text, SLUICE_ALLOC_PER_LOOP, false);
+}
+
+static int run_barrier(void)
+{
+  return synchronize(kernel_text, SLUICE_ALLOC_BARRIER, false);
+}
+
+static int run_barrier_branches(void)
+{
+  return synchronize(branch_text, SLUICE_ALLOC_BARRIER, false);
+}
+
+static int run_refused(void)
+{
+  return synchronize(synchronized_text, SLUICE_ALLOC_SHADOW, false);
+}
+
+static int run_resync(void)
+{
+  return synchronize(synchronized_text, SLUICE_ALLOC_SHADOW, true);
+}
+
+static int run_json(void)
+{
+  struct session session;
+  int status = open_program(&session, kernel_text);
+  if (status == SLUICE_OK)
+    status = sluice_program_print_json(&session.text, NULL, session.program);
+  if (status == SLUICE_OK)
+    status = sluice_program_parse_json(&session.other, "kernel.json", session.text, strlen(session.text), &sink);
+  const char *why;
+  if (status == SLUICE_OK && !sluice_program_equal(session.program, session.other, &why))
+    status = SLUICE_E_ANSWER;
+  end(&session);
+  return status;
+}
+
+static int parse_json_text(const char *text)
+{
+  struct session session = { 0 };
+  int status = sluice_program_parse_json(&session.program, "kernel.json", text, strlen(text), &sink);
+  end(&session);
+  return status;
+}
+
+static int run_json_syntax(void)
+{
+  return parse_json_text("{ \"schema\": [1, 2, }");
+}
+
+static int run_json_schema(void)
+{
+  return parse_json_text("{ \"sluice\": 1, \"kernels\": [ { \"name\": 5, \"unknown\": {} } ] }");
+}
+
+static int describe(bool json)
+{
+  struct session session = { 0 };
+  int status = sluice_targets_new(&session.targets);
+  if (status == SLUICE_OK)
+    status = sluice_targets_describe(&session.text, session.targets, "trn2", json);
+  end(&session);
+  return status;
+}
+
+static int run_describe(void)
+{
+  return describe(false);
+}
+
+static int run_describe_json(void)
+{
+  return describe(true);
+}
+
+static int run_load_malformed_target(void)
+{
+  static const char text[] = "target broken {\n  engnie pe\n  clock = \n}\n";
+  struct session session = { 0 };
+  int status = sluice_targets_new(&session.targets);
+  if (status == SLUICE_OK)
+    status = sluice_targets_load(session.targets, "broken.target", text, sizeof text - 1, &sink);
+  end(&session);
+  return status;
+}
+
+static int run_select_and_define(void)
+{
+  struct session session;
+  int status = open_program(&session, kernel_text);
+  if (status == SLUICE_OK)
+    status = sluice_program_select(session.program, "softsum", &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_define(session.program, "n", 16, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_select(session.program, "softsun", &sink);
+  end(&session);
+  return status;
+}
+
+static void build_body(sluice_builder *builder)
+{
+  const sluice_expr dims[] = { sluice_expr_name(builder, "n"), sluice_expr_int(builder, 4) };
+  sluice_build_kernel(builder, "built", "generic", SLUICE_KERNEL_EXPLICIT);
+  sluice_build_param(builder, "n", sluice_expr_int(builder, 8), false);
+  sluice_build_queue(builder, "q0", "e0");
+  sluice_build_buffer(builder, "x", "hbm", "f32", dims, 2, -1);
+  sluice_build_loop(builder, "i", sluice_expr_text(builder, "n * 2 + 1"), 0);
+  sluice_build_op(builder, &(sluice_op){ .label = "a", .stream = "q0", .opcode = "op" });
+  const sluice_comparison comparison = { .opaque = "c" };
+  sluice_build_if(builder, &(sluice_condition){ .comparisons = &comparison, .count = 1 });
+  sluice_build_op(builder, &(sluice_op){ .label = "b", .stream = "e1", .opcode = "op" });
+  sluice_build_end(builder);
+  sluice_build_end(builder);
+  sluice_build_dep(builder, "a", "b", NULL, 0);
+  sluice_build_dep(builder, "b", "a", &(sluice_distance){ "i", 2 }, 1);
+  sluice_build_end(builder);
+}
+
+static int run_builder(void)
+{
+  struct session session = { 0 };
+  sluice_builder *builder;
+  int status = sluice_builder_new(&builder, "built");
+  if (status != SLUICE_OK)
+    return status;
+  build_body(builder);
+  status = sluice_builder_finish(&session.program, builder, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_print(&session.text, NULL, session.program);
+  end(&session);
+  return status;
+}
+
+static int run_builder_given_up(void)
+{
+  sluice_builder *builder;
+  int status = sluice_builder_new(&builder, "built");
+  if (status != SLUICE_OK)
+    return status;
+  build_body(builder);
+  sluice_builder_free(builder);
+  return SLUICE_OK;
+}
+
+static int run_builder_misused(void)
+{
+  struct session session = { 0 };
+  sluice_builder *builder;
+  int status = sluice_builder_new(&builder, "built");
+  if (status != SLUICE_OK)
+    return status;
+  sluice_build_end(builder);
+  sluice_build_loop(builder, "i", sluice_expr_text(builder, "n +"), 0);
+  status = sluice_builder_finish(&session.program, builder, &sink);
+  end(&session);
+  return status;
+}
+
+const struct scenario scenarios[] = {
+  { "parse, verify, print", run_print, SLUICE_OK },
+  { "malformed text", run_malformed, SLUICE_E_INPUT },
+  { "illegal kernel", run_illegal, SLUICE_E_INPUT },
+  { "backward dependence", run_backward, SLUICE_E_INPUT },
+  { "sync by shadow", run_shadow, SLUICE_OK },
+  { "sync by shadow, branches", run_shadow_branches, SLUICE_OK },
+  { "sync by per-loop", run_per_loop, SLUICE_OK },
+  { "sync by barrier", run_barrier, SLUICE_OK },
+  { "sync by barrier, branches", run_barrier_branches, SLUICE_OK },
+  { "synchronized kernel refused", run_refused, SLUICE_E_INPUT },
+  { "resync", run_resync, SLUICE_OK },
+  { "JSON out and in", run_json, SLUICE_OK },
+  { "JSON with a syntax error", run_json_syntax, SLUICE_E_INPUT },
+  { "JSON against the schema", run_json_schema, SLUICE_E_INPUT },
+  { "describe a target", run_describe, SLUICE_OK },
+  { "describe a target as JSON", run_describe_json, SLUICE_OK },
+  { "malformed target", run_load_malformed_target, SLUICE_E_INPUT },
+  { "select and define", run_select_and_define, SLUICE_E_INPUT },
+  { "builder", run_builder, SLUICE_OK },
+  { "builder given up", run_builder_given_up, SLUICE_OK },
+  { "builder misused", run_builder_misused, SLUICE_E_INPUT },
+};
+const size_t scenario_count = sizeof scenarios / sizeof *scenarios;
