@@ -1,0 +1,284 @@
+/* generate_sync.c: kernels to be synchronized. They verify on the generic targets, have explicit dependences only, every
+ * instruction a label, and no dependence at distance 0 whose producer stands after its consumer.
+ *
+ * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables, parameters and
+ * registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that share triggers with
+ * engines, engines without instructions in some loops, any carrying loop, distances 0 to 4, ops on several engines.
+ */
+#include <string.h>
+
+#include "property/text.h"
+
+enum { MAX_DEPTH = 4, MAX_INSTRUCTIONS = 24, MAX_REGISTERS = 8, MAX_DEPS = 40 };
+
+struct instruction {
+  unsigned loops[MAX_DEPTH]; /* ids of the loops around it, outermost first */
+  unsigned loop_count;
+  bool is_load;
+};
+
+struct dep {
+  unsigned producer, consumer, k;
+  unsigned carrier; /* id of the loop; 0 = none */
+};
+
+struct sync_generator {
+  struct sl_text *text;
+  struct sl_choices *choices;
+  unsigned engines, queues;
+  struct instruction instructions[MAX_INSTRUCTIONS];
+  unsigned instruction_count;
+  unsigned loops[MAX_DEPTH]; /* ids of the open loops */
+  unsigned loop_count;       /* open now */
+  unsigned next_loop;        /* ids from 1 */
+  unsigned registers[MAX_REGISTERS]; /* ids of the registers that every engine has here */
+  unsigned register_count, next_register;
+  unsigned next_opaque;
+  struct dep deps[MAX_DEPS];
+  unsigned dep_count;
+  unsigned loop_depth_of[256]; /* by loop id: its depth, for its variable */
+};
+
+static const char *const variables[MAX_DEPTH] = { "i", "j", "k", "l" };
+
+static unsigned choose(struct sync_generator *g, unsigned count)
+{
+  return sl_choose(g->choices, count);
+}
+
+static void header(struct sync_generator *g, const char *target)
+{
+  g->engines = 2 + choose(g, 4);
+  g->queues = choose(g, 4);
+  sl_text_printf(g->text, "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target %s explicit {\n",
+                 choose(g, 4), target);
+  for (unsigned q = 0; q < g->queues; q++)
+    sl_text_printf(g->text, "  queue q%u via e%u\n", q, choose(g, g->engines));
+  sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
+}
+
+static void add_instruction(struct sync_generator *g, bool is_load)
+{
+  struct instruction *instruction = &g->instructions[g->instruction_count++];
+  memcpy(instruction->loops, g->loops, sizeof g->loops);
+  instruction->loop_count = g->loop_count;
+  instruction->is_load = is_load;
+}
+
+static void op(struct sync_generator *g, unsigned depth)
+{
+  if (g->instruction_count == MAX_INSTRUCTIONS)
+    return;
+  sl_text_indent(g->text, depth);
+  unsigned kind = choose(g, 16), engine = choose(g, g->engines);
+  sl_text_printf(g->text, "x%u: ", g->instruction_count);
+  if (kind == 15)
+    sl_text_printf(g->text, "e%u|e%u.op\n", engine, (engine + 1) % g->engines);
+  else if (kind >= 9 && g->queues)
+    sl_text_printf(g->text, "q%u.op\n", choose(g, g->queues));
+  else
+    sl_text_printf(g->text, "e%u.op\n", engine);
+  add_instruction(g, false);
+}
+
+/* A value known on every engine: parameter, outer loop variable, register or number. */
+static void value(struct sync_generator *g)
+{
+  switch (choose(g, 8)) {
+  case 0: sl_text_puts(g->text, "n0"); break;
+  case 1: sl_text_puts(g->text, "n1"); break;
+  case 2: sl_text_puts(g->text, "n2"); break;
+  case 3: sl_text_puts(g->text, "m"); break;
+  case 4:
+    if (g->register_count) {
+      sl_text_printf(g->text, "%%r%u", g->registers[choose(g, g->register_count)]);
+      break;
+    } /* fall through */
+  case 5:
+    if (g->loop_count) {
+      sl_text_puts(g->text, variables[choose(g, g->loop_count)]);
+      break;
+    } /* fall through */
+  default: sl_text_printf(g->text, "%u", choose(g, 4)); break;
+  }
+}
+
+static void comparison(struct sync_generator *g)
+{
+  static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=" };
+  unsigned kind = choose(g, 8);
+  if (kind < 4) {
+    sl_text_printf(g->text, "?c%u", g->next_opaque);
+    g->next_opaque += choose(g, 4) != 3; /* sometimes one name at two places */
+    return;
+  }
+  if (kind == 4 && g->loop_count)
+    sl_text_printf(g->text, "%s %% 2", variables[choose(g, g->loop_count)]);
+  else
+    value(g);
+  sl_text_printf(g->text, " %s ", operators[choose(g, 6)]);
+  value(g);
+}
+
+static void condition(struct sync_generator *g)
+{
+  unsigned kind = choose(g, 8);
+  comparison(g);
+  if (kind >= 6) {
+    sl_text_puts(g->text, kind == 6 ? " and " : " or ");
+    comparison(g);
+  }
+}
+
+static void load_register(struct sync_generator *g, unsigned depth)
+{
+  if (g->register_count == MAX_REGISTERS || g->instruction_count == MAX_INSTRUCTIONS)
+    return;
+  unsigned id = g->next_register++;
+  sl_text_indent(g->text, depth);
+  if (choose(g, 3)) {
+    sl_text_printf(g->text, "x%u: *.reg_load %%r%u <- table[%u] { assume = ", g->instruction_count, id, id % 16);
+    value(g);
+    sl_text_puts(g->text, " }\n");
+    add_instruction(g, true);
+  } else {
+    bool adds = choose(g, 2);
+    sl_text_printf(g->text, "*.%s %%r%u, ", adds ? "reg_add" : "reg_set", id);
+    value(g);
+    sl_text_puts(g->text, adds ? ", 1\n" : "\n");
+  }
+  g->registers[g->register_count++] = id;
+}
+
+static void loop_head(struct sync_generator *g, const char *var)
+{
+  sl_text_printf(g->text, "loop %s", var);
+  switch (choose(g, 16)) {
+  case 10: sl_text_printf(g->text, " in 1..n%u + 1", choose(g, 3)); break;
+  case 11: sl_text_printf(g->text, " in %u..5 step 2", choose(g, 7)); break;
+  case 12: sl_text_printf(g->text, " < n%u - 1", choose(g, 3)); break;
+  case 13: sl_text_printf(g->text, " < n%u while ?c%u", choose(g, 3), g->next_opaque++); break;
+  case 14: sl_text_printf(g->text, " while ?c%u", g->next_opaque++); break;
+  case 15: sl_text_printf(g->text, " while %s < n%u", var, choose(g, 3)); break;
+  default: sl_text_puts(g->text, " < "); value(g); break;
+  }
+  sl_text_puts(g->text, " {\n");
+}
+
+static void block(struct sync_generator *g, unsigned depth);
+
+static void loop(struct sync_generator *g, unsigned depth)
+{
+  sl_text_indent(g->text, depth);
+  unsigned level = g->loop_count;
+  loop_head(g, variables[level]);
+  g->loop_depth_of[g->next_loop % 256] = level;
+  g->loops[g->loop_count++] = g->next_loop++;
+  block(g, depth + 1);
+  g->loops[--g->loop_count] = 0;
+  sl_text_indent(g->text, depth);
+  sl_text_puts(g->text, "}\n");
+}
+
+static void branch(struct sync_generator *g, unsigned depth)
+{
+  sl_text_indent(g->text, depth);
+  for (unsigned chain = 0;; chain++) {
+    sl_text_puts(g->text, "if ");
+    condition(g);
+    sl_text_puts(g->text, " {\n");
+    block(g, depth + 1);
+    sl_text_indent(g->text, depth);
+    unsigned otherwise = choose(g, 6);
+    if (otherwise < 3)
+      break;
+    sl_text_puts(g->text, "} else ");
+    if (otherwise == 5 && chain < 2)
+      continue;
+    sl_text_puts(g->text, "{\n");
+    block(g, depth + 1);
+    sl_text_indent(g->text, depth);
+    break;
+  }
+  sl_text_puts(g->text, "}\n");
+}
+
+static void block(struct sync_generator *g, unsigned depth)
+{
+  static const unsigned counts[] = { 1, 2, 2, 3, 3, 4, 1, 0 };
+  unsigned count = counts[choose(g, 8)] + (depth == 1 ? 2 : 0), registers = g->register_count;
+  for (unsigned i = 0; i < count; i++) {
+    unsigned kind = choose(g, 16);
+    if (kind < 8 || (depth > MAX_DEPTH && kind < 15))
+      op(g, depth);
+    else if (kind < 12)
+      loop(g, depth);
+    else if (kind < 15)
+      branch(g, depth);
+    else
+      load_register(g, depth);
+  }
+  g->register_count = registers;
+}
+
+static unsigned common_loops(const struct instruction *a, const struct instruction *b)
+{
+  unsigned count = 0;
+  while (count < a->loop_count && count < b->loop_count && a->loops[count] == b->loops[count])
+    count++;
+  return count;
+}
+
+static bool is_known(const struct sync_generator *g, const struct dep *dep)
+{
+  for (unsigned d = 0; d < g->dep_count; d++) {
+    if (!memcmp(&g->deps[d], dep, sizeof *dep))
+      return true;
+  }
+  return false;
+}
+
+/* Distances above 0 are carried by any common loop; 0 needs the producer first. */
+static void dependence(struct sync_generator *g)
+{
+  struct dep dep;
+  memset(&dep, 0, sizeof dep);
+  dep.producer = choose(g, g->instruction_count);
+  dep.consumer = choose(g, g->instruction_count);
+  unsigned common = common_loops(&g->instructions[dep.producer], &g->instructions[dep.consumer]);
+  bool carried = choose(g, 2);
+  if (common == 0 && dep.producer > dep.consumer) {
+    unsigned other = dep.producer;
+    dep.producer = dep.consumer;
+    dep.consumer = other;
+  }
+  if (common && (carried || dep.producer >= dep.consumer)) {
+    static const unsigned distances[] = { 1, 1, 1, 2, 2, 2, 3, 4 };
+    dep.carrier = g->instructions[dep.consumer].loops[choose(g, common)];
+    dep.k = distances[choose(g, 8)];
+  }
+  if ((dep.k == 0 && dep.producer >= dep.consumer) || is_known(g, &dep))
+    return;
+  g->deps[g->dep_count++] = dep;
+  sl_text_printf(g->text, "  dep x%u -> x%u", dep.producer, dep.consumer);
+  if (dep.k)
+    sl_text_printf(g->text, " (%s: %u)", variables[g->loop_depth_of[dep.carrier % 256]], dep.k);
+  sl_text_puts(g->text, "\n");
+}
+
+void sl_generate_sync(struct sl_text *text, struct sl_choices *choices, const char *target)
+{
+  struct sync_generator g;
+  memset(&g, 0, sizeof g);
+  g.text = text;
+  g.choices = choices;
+  g.next_loop = 1;
+  header(&g, target);
+  block(&g, 1);
+  if (g.instruction_count == 0)
+    op(&g, 1);
+  unsigned wanted = 1 + choose(&g, 2 * g.instruction_count + 1);
+  for (unsigned d = 0; d < wanted && g.dep_count < MAX_DEPS; d++)
+    dependence(&g);
+  sl_text_puts(text, "}\n");
+}
