@@ -1,0 +1,415 @@
+/* plan.c: preparing a plan: engines, dependences that need a wait, sharing of semaphores, divergence. See plan.h.
+ * Near-linear in statements and edges, times the nesting depth where blocks are climbed. */
+#include "sync/plan.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- engines and presence ---- */
+
+static void find_engines(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t streams = kernel->streams.len;
+  plan->engine_of = sl_heap_calloc(plan->heap, streams + 1u, sizeof *plan->engine_of);
+  bool *issues = sl_heap_calloc(plan->heap, streams + 1u, sizeof *issues);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (kernel->stmts.data[at].kind == SL_STMT_OP)
+      issues[sl_issue_stream(kernel, sl_stmt_op(kernel, at)->stream)] = true;
+  uint32_t *number = sl_heap_calloc(plan->heap, streams + 1u, sizeof *number);
+  for (uint32_t s = 0; s < streams; s++)
+    if (issues[s]) {
+      number[s] = plan->engines.len;
+      sl_vec_add(plan->heap, &plan->engines, s);
+    }
+  for (uint32_t s = 0; s < streams; s++)
+    plan->engine_of[s] = number[sl_issue_stream(kernel, s)];
+  assert(plan->engines.len <= 64 && "machine descriptions have at most 64 engines");
+  sl_heap_free(plan->heap, issues);
+  sl_heap_free(plan->heap, number);
+}
+
+/* Adds `engines` to a block and to all around it; stops where they are known already. */
+static void mark_present(struct sl_plan *plan, sl_index block, sl_engines engines)
+{
+  while (block && (plan->present[block] | engines) != plan->present[block]) {
+    plan->present[block] |= engines;
+    block = sl_block_parent(plan->kernel, block);
+  }
+}
+
+static void find_presence(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  plan->present = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *plan->present);
+  plan->has_barrier = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *plan->has_barrier);
+  uint32_t count = plan->engines.len;
+  sl_engines all = count == 64 ? ~(sl_engines)0 : ((sl_engines)1 << count) - 1;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    const struct sl_stmt *stmt = &kernel->stmts.data[at];
+    if (stmt->kind == SL_STMT_OP) {
+      mark_present(plan, stmt->block, (sl_engines)1 << sl_plan_issues(plan, at));
+    } else if (stmt->kind == SL_STMT_BARRIER || stmt->kind == SL_STMT_BARRIER_RESET) {
+      mark_present(plan, stmt->block, all); /* a barrier is a statement of every stream */
+      for (sl_index b = stmt->block; b && !plan->has_barrier[b]; b = sl_block_parent(kernel, b))
+        plan->has_barrier[b] = true;
+    }
+  }
+  plan->present[kernel->root] = all;
+}
+
+/* Registers that each engine's own code writes, for shells. */
+static void find_written(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_OP)
+      continue;
+    const struct sl_op *op = sl_stmt_op(kernel, at);
+    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
+    if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
+      *sl_map_put(&plan->written, plan->heap,
+                  sl_map_pair(op->stream, (sl_name)kernel->operands.data[op->first_operand].value), NULL) = 1;
+  }
+}
+
+/* ---- which dependences need a wait ---- */
+
+/* Whether the hardware orders the two ends by itself: same stream of an engine with interlock, same ordered queue, or a
+ * load that its own stream stops for. */
+static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge *edge)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t from = sl_plan_retires(plan, edge->producer), to = sl_plan_retires(plan, edge->consumer);
+  if (sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD && sl_issue_stream(kernel, to) == from)
+    return true;
+  if (from != to)
+    return false;
+  const struct sl_stream *stream = &kernel->streams.data[from];
+  return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
+}
+
+/* Whether the two ends lie in one run: instructions of one block with only instructions between them. */
+static bool in_one_run(const struct sl_plan *plan, const struct sl_edge *edge)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  if (kernel->stmts.data[edge->producer].block != kernel->stmts.data[edge->consumer].block)
+    return false;
+  return plan->place_in_run[edge->producer] == plan->place_in_run[edge->consumer];
+}
+
+/* Numbers the runs; the number is kept in place_in_run until semaphores are shared. */
+static void number_runs(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t run = 0;
+  sl_index previous = SL_NONE;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    const struct sl_stmt *stmt = &kernel->stmts.data[at];
+    if (stmt->kind == SL_STMT_OP) {
+      if (stmt->prev != previous || previous == SL_NONE || kernel->stmts.data[previous].kind != SL_STMT_OP)
+        run++;
+      plan->place_in_run[at] = run;
+    }
+    previous = at;
+  }
+}
+
+static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
+{
+  uint32_t kept = 0, errors = plan->report->errors;
+  if (barriers_everywhere)
+    number_runs(plan);
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    if (ordered_by_hardware(plan, edge))
+      continue;
+    if (barriers_everywhere && (edge->k > 0 || !in_one_run(plan, edge)))
+      continue;
+    if (edge->is_vector) {
+      sl_plan_inexpressible(plan, edge, "it has two distances above or below 0", "barrier");
+      continue;
+    }
+    plan->edges.data[kept++] = *edge;
+  }
+  plan->edges.len = kept;
+  return plan->report->errors == errors ? SLUICE_OK : SLUICE_E_ANSWER;
+}
+
+/* Stable counting sort of the edges by the consumer's place in the text; fills first_edge and edge_count. */
+static void sort_by_consumer(struct sl_plan *plan)
+{
+  uint32_t stmts = plan->kernel->stmts.len;
+  uint32_t *start = sl_heap_calloc(plan->heap, (size_t)plan->position.len + 2, sizeof *start);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    start[plan->position.data[plan->edges.data[i].consumer] + 1]++;
+  for (uint32_t p = 1; p < plan->position.len + 2u; p++)
+    start[p] += start[p - 1];
+  sl_edges sorted = { 0 };
+  (void)sl_vec_extend(plan->heap, &sorted, plan->edges.len);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    sorted.data[start[plan->position.data[plan->edges.data[i].consumer]]++] = plan->edges.data[i];
+  sl_heap_free(plan->heap, start);
+  sl_vec_free(plan->heap, &plan->edges);
+  plan->edges = sorted;
+  plan->first_edge = sl_heap_calloc(plan->heap, stmts, sizeof *plan->first_edge);
+  plan->edge_count = sl_heap_calloc(plan->heap, stmts, sizeof *plan->edge_count);
+}
+
+struct sort_key {
+  uint64_t group; /* carrying block and producer's block */
+  uint32_t stream;
+  uint64_t order; /* distance ascending, then the producer's place descending */
+  struct sl_edge edge;
+};
+
+static int compare_keys(const void *x, const void *y)
+{
+  const struct sort_key *a = x, *b = y;
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  if (a->stream != b->stream)
+    return a->stream < b->stream ? -1 : 1;
+  return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Of one consumer's edges to producers of one block and stream, carried by one loop, drops those that another implies: the
+ * same or a later producer at the same or a smaller distance retires no earlier, since a stream retires in order. (With a
+ * smaller distance a producer that stands earlier in the block implies it only when the block runs in every iteration.) */
+static uint32_t thin_group(const struct sl_plan *plan, const struct sort_key *keys, uint32_t count, struct sl_edge *out)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t kept = 0, latest_place = 0, least_distance = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct sl_edge *edge = &keys[i].edge;
+    uint32_t place = plan->position.data[edge->producer];
+    if (i == 0 || keys[i].group != keys[i - 1].group || keys[i].stream != keys[i - 1].stream) {
+      latest_place = 0;
+      least_distance = edge->k;
+    }
+    bool every_iteration = kernel->stmts.data[edge->producer].block == edge->block;
+    if (place <= latest_place || (every_iteration && edge->k > least_distance))
+      continue;
+    latest_place = place;
+    out[kept++] = *edge;
+  }
+  return kept;
+}
+
+static uint32_t thin_consumer(struct sl_plan *plan, uint32_t from, uint32_t to, struct sl_edge *out,
+                              struct sort_key *keys)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  for (uint32_t i = from; i < to; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    keys[i - from] = (struct sort_key){
+      .group = sl_map_pair(edge->block, kernel->stmts.data[edge->producer].block),
+      .stream = sl_plan_retires(plan, edge->producer),
+      .order = sl_map_pair(edge->k, UINT32_MAX - plan->position.data[edge->producer]),
+      .edge = *edge,
+    };
+  }
+  if (to - from > 1)
+    qsort(keys, to - from, sizeof *keys, compare_keys);
+  return thin_group(plan, keys, to - from, out);
+}
+
+static void thin_edges(struct sl_plan *plan)
+{
+  struct sl_edge *edges = plan->edges.data;
+  uint32_t kept = 0, most = 0;
+  for (uint32_t from = 0, to; from < plan->edges.len; from = to) {
+    for (to = from; to < plan->edges.len && edges[to].consumer == edges[from].consumer; to++)
+      ;
+    most = to - from > most ? to - from : most;
+  }
+  struct sort_key *keys = sl_heap_calloc(plan->heap, (size_t)most + 1, sizeof *keys);
+  for (uint32_t from = 0, to; from < plan->edges.len; from = to) {
+    sl_index consumer = edges[from].consumer;
+    for (to = from; to < plan->edges.len && edges[to].consumer == consumer; to++)
+      ;
+    uint32_t count = thin_consumer(plan, from, to, &edges[kept], keys);
+    plan->first_edge[consumer] = kept;
+    plan->edge_count[consumer] = count;
+    kept += count;
+  }
+  plan->edges.len = kept;
+  sl_heap_free(plan->heap, keys);
+}
+
+int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  int status = sl_deps_resolve(&plan->edges, plan->heap, plan->program, kernel, plan->report);
+  if (status != SLUICE_OK)
+    return status;
+  sl_positions_find(&plan->position, plan->heap, kernel);
+  plan->update_sem = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->update_sem);
+  plan->place_in_run = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_run);
+  plan->place_in_block = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_block);
+  find_engines(plan);
+  find_presence(plan);
+  find_written(plan);
+  status = drop_needless(plan, barriers_everywhere);
+  sort_by_consumer(plan);
+  thin_edges(plan);
+  plan->code = sl_heap_calloc(plan->heap, plan->engines.len + 1u, sizeof *plan->code);
+  for (uint32_t e = 0; e < plan->engines.len; e++)
+    sl_regcode_init(&plan->code[e], plan->heap, plan->engines.data[e]);
+  return status;
+}
+
+/* ---- semaphores ---- */
+
+static void note_inside(struct sl_plan *plan, sl_index block, uint32_t sem)
+{
+  for (; block; block = sl_block_parent(plan->kernel, block)) {
+    bool is_new;
+    (void)sl_map_put(&plan->inside, plan->heap, sl_map_pair(block, sem), &is_new);
+    if (!is_new)
+      return;
+    sl_vec_add(plan->heap, &plan->nodes, ((struct sl_plan_node){ sem, plan->sems_inside[block] }));
+    plan->sems_inside[block] = plan->nodes.len - 1;
+  }
+}
+
+static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index producer, enum sl_sharing sharing)
+{
+  uint32_t stream = sl_plan_retires(plan, producer);
+  sl_index block = sharing == SL_SHARE_BLOCK ? plan->kernel->stmts.data[producer].block : plan->kernel->root;
+  bool is_new;
+  uint32_t *at = sl_map_put(by_key, plan->heap, sl_map_pair(block, stream), &is_new);
+  if (is_new) {
+    *at = plan->sems.len;
+    struct sl_plan_sem *sem = sl_vec_push(plan->heap, &plan->sems);
+    sem->block = block;
+    sem->stream = stream;
+  }
+  return *at;
+}
+
+/* Places of the updating instructions in their runs and blocks, and the number of runs per semaphore. */
+static void count_places(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  sl_map in_block = { 0 };
+  uint32_t *in_run = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *in_run);
+  uint32_t *run_of = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *run_of);
+  uint32_t run = 0;
+  sl_index previous = SL_NONE;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    const struct sl_stmt *stmt = &kernel->stmts.data[at];
+    bool continues = stmt->prev && stmt->prev == previous && kernel->stmts.data[previous].kind == SL_STMT_OP;
+    run += !continues;
+    previous = at;
+    uint32_t s = stmt->kind == SL_STMT_OP ? plan->update_sem[at] : 0;
+    if (!s)
+      continue;
+    if (run_of[s] != run) {
+      run_of[s] = run;
+      in_run[s] = 0;
+      plan->sems.data[s].runs++;
+    }
+    plan->sems.data[s].updates++;
+    plan->place_in_run[at] = ++in_run[s];
+    plan->place_in_block[at] = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
+    note_inside(plan, stmt->block, s);
+  }
+  sl_map_free(&in_block, plan->heap);
+  sl_heap_free(plan->heap, in_run);
+  sl_heap_free(plan->heap, run_of);
+}
+
+void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
+{
+  sl_map by_key = { 0 };
+  bool *awaited = sl_heap_calloc(plan->heap, plan->kernel->stmts.len, sizeof *awaited);
+  (void)sl_vec_push(plan->heap, &plan->sems);
+  (void)sl_vec_push(plan->heap, &plan->nodes);
+  plan->sems_inside = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *plan->sems_inside);
+  memset(plan->place_in_run, 0, plan->kernel->stmts.len * sizeof *plan->place_in_run);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    awaited[plan->edges.data[i].producer] = true;
+  const struct sl_kernel *kernel = plan->kernel;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (awaited[at])
+      plan->update_sem[at] = semaphore_for(plan, &by_key, at, sharing);
+  count_places(plan);
+  sl_map_free(&by_key, plan->heap);
+  sl_heap_free(plan->heap, awaited);
+}
+
+/* ---- divergence ---- */
+
+static sl_index divergent_around(const struct sl_kernel *kernel, sl_index stmt)
+{
+  sl_index found = SL_NONE; /* the outermost */
+  for (sl_index block = kernel->stmts.data[stmt].block; block; block = sl_block_parent(kernel, block)) {
+    sl_index owner = kernel->blocks.data[block].owner;
+    if (owner && kernel->stmts.data[owner].kind == SL_STMT_LOOP && sl_stmt_loop(kernel, owner)->divergent)
+      found = owner;
+  }
+  return found;
+}
+
+static void report_divergent(struct sl_plan *plan, const struct sl_edge *edge, sl_index updater, sl_index loop)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  const char *producer = sl_text(plan->program, kernel->deps.data[edge->line].producer);
+  const char *consumer = sl_text(plan->program, kernel->deps.data[edge->line].consumer);
+  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_DIVERGENT, kernel->deps.data[edge->line].loc,
+                  "'%s' -> '%s' is unsafe: engines may disagree on loop '%s', so '%s' cannot know how often '%s' runs",
+                  producer, consumer, sl_text(plan->program, sl_stmt_loop(kernel, loop)->var), consumer,
+                  sl_text(plan->program, sl_stmt_op(kernel, updater)->label));
+  sl_report_note(plan->report, kernel->stmts.data[loop].loc,
+                 "the loop is divergent here; a barrier outside it, or its trip count sent to every engine, is a way out");
+  sl_report_end(plan->report);
+}
+
+int sl_plan_check_divergence(struct sl_plan *plan)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t errors = plan->report->errors;
+  /* For each semaphore one updater inside a divergent loop, if any. */
+  sl_index *updater = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *updater);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (plan->update_sem[at] && divergent_around(kernel, at))
+      updater[plan->update_sem[at]] = at;
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    sl_index at = updater[plan->update_sem[edge->producer]];
+    if (at && sl_plan_issues(plan, at) != sl_plan_issues(plan, edge->consumer))
+      report_divergent(plan, edge, at, divergent_around(kernel, at));
+  }
+  sl_heap_free(plan->heap, updater);
+  return plan->report->errors == errors ? SLUICE_OK : SLUICE_E_ANSWER;
+}
+
+/* ---- messages ---- */
+
+void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, const char *why, const char *instead)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  sl_buf line;
+  sl_buf_init(&line, plan->heap);
+  sl_print_dep(&line, plan->program, kernel, edge->line);
+  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_INEXPRESSIBLE, kernel->deps.data[edge->line].loc,
+                  "--alloc=%s cannot express '%s': %s; --alloc=%s can", plan->strategy, sl_buf_text(&line), why, instead);
+  sl_report_note(plan->report, kernel->stmts.data[edge->producer].loc, "the producer is here");
+  sl_report_note(plan->report, kernel->stmts.data[edge->consumer].loc, "the consumer is here");
+  sl_report_end(plan->report);
+}
+
+const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48])
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  sl_index owner = kernel->blocks.data[block].owner;
+  if (!owner)
+    return "";
+  if (kernel->stmts.data[owner].kind == SL_STMT_LOOP)
+    return sl_text(plan->program, sl_stmt_loop(kernel, owner)->var);
+  bool is_then = sl_stmt_branch(kernel, owner)->then_block == block;
+  snprintf(buffer, 48, "%s%u", is_then ? "then" : "else", kernel->stmts.data[owner].item);
+  return buffer;
+}

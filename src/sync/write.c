@@ -1,0 +1,281 @@
+/* write.c: a finished plan goes into the tree. See sl_plan_write in plan.h.
+ *
+ * Register instructions are inserted where their anchors say, engine by engine; the waits of an instruction become one
+ * slice; producers whose semaphore some wait still names get an increment, and those semaphores are declared.
+ */
+#include "sync/plan.h"
+
+#include <assert.h>
+
+struct writer {
+  struct sl_plan *plan;
+  sl_map taken; /* names of the kernel's namespace and of the author's registers */
+};
+
+static void take(struct writer *w, sl_name name)
+{
+  *sl_map_put(&w->taken, w->plan->heap, name, NULL) = 1;
+}
+
+static void take_declared_names(struct writer *w)
+{
+  const struct sl_kernel *kernel = w->plan->kernel;
+  for (uint32_t i = 0; i < kernel->params.len; i++)
+    take(w, kernel->params.data[i].name);
+  for (uint32_t i = 1; i < kernel->buffers.len; i++)
+    take(w, kernel->buffers.data[i].name);
+  for (uint32_t i = 1; i < kernel->sems.len; i++)
+    take(w, kernel->sems.data[i].name);
+  for (uint32_t i = 1; i < kernel->events.len; i++)
+    take(w, kernel->events.data[i].name);
+  for (uint32_t i = 1; i < kernel->loops.len; i++)
+    take(w, kernel->loops.data[i].var);
+}
+
+/* The author's registers: written by some operation, which the verifier checked. */
+static void take_registers(struct writer *w)
+{
+  const struct sl_kernel *kernel = w->plan->kernel;
+  for (uint32_t i = 0; i < kernel->operands.len; i++)
+    if (kernel->operands.data[i].kind == SL_OPERAND_REG)
+      take(w, (sl_name)kernel->operands.data[i].value);
+}
+
+/* `wished`, or `wished_2`, `wished_3`, ... */
+static sl_name free_name(struct writer *w, sl_name wished)
+{
+  sl_name name = wished;
+  for (uint32_t n = 2; sl_map_get(&w->taken, name); n++)
+    name = sl_internf(w->plan->program, "%s_%u", sl_text(w->plan->program, wished), n);
+  take(w, name);
+  return name;
+}
+
+/* ---- waits ---- */
+
+static bool is_needed_wait(const struct sl_plan *plan, const struct sl_code *item)
+{
+  /* A threshold the semaphore starts at holds always: a dependence without an instance. */
+  return item->a.kind != SL_VALUE_INT || item->a.value > plan->sems.data[item->dst].start;
+}
+
+/* Counters only grow, so of two immediate thresholds on one semaphore the larger is enough. */
+static bool merge_wait(struct sl_gate *gates, uint32_t count, sl_name sem, const struct sl_gate *gate)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    if (gates[i].name != sem || gates[i].threshold != gate->threshold)
+      continue;
+    if (gate->threshold == SL_THRESHOLD_INT) {
+      if (gate->value > gates[i].value)
+        gates[i].value = gate->value;
+      return true;
+    }
+    if (gates[i].value == gate->value)
+      return true;
+  }
+  return false;
+}
+
+static struct sl_gate make_gate(struct sl_plan *plan, const struct sl_code *item, const sl_name *registers)
+{
+  struct sl_gate gate = { .kind = SL_GATE_SEM, .name = plan->sems.data[item->dst].name };
+  switch (item->a.kind) {
+  case SL_VALUE_INT:
+    gate.threshold = SL_THRESHOLD_INT;
+    gate.value = item->a.value;
+    break;
+  case SL_VALUE_NAME:
+    gate.threshold = SL_THRESHOLD_NAME;
+    gate.value = item->a.value;
+    break;
+  default:
+    gate.threshold = SL_THRESHOLD_REG;
+    gate.value = item->a.kind == SL_VALUE_VREG ? registers[item->a.value] : item->a.value;
+  }
+  return gate;
+}
+
+/* Writes the consecutive waits of one instruction that start at item `from`; returns the index behind them. */
+static uint32_t write_waits(struct sl_plan *plan, const struct sl_regcode *code, uint32_t from, const sl_name *registers)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  sl_index consumer = code->code.data[from].at;
+  uint32_t first = kernel->waits.len, at = from;
+  for (; at < code->code.len; at++) {
+    const struct sl_code *item = &code->code.data[at];
+    if (item->kind != SL_CODE_WAIT || item->at != consumer)
+      break;
+    if (!is_needed_wait(plan, item))
+      continue;
+    struct sl_gate gate = make_gate(plan, item, registers);
+    if (!merge_wait(&kernel->waits.data[first], kernel->waits.len - first, gate.name, &gate))
+      sl_vec_add(kernel->heap, &kernel->waits, gate);
+  }
+  struct sl_op *op = sl_stmt_op(kernel, consumer);
+  op->first_wait = first;
+  op->wait_count = (uint16_t)(kernel->waits.len - first);
+  return at;
+}
+
+/* ---- register instructions ---- */
+
+static struct sl_operand make_operand(struct sl_value value, const sl_name *registers)
+{
+  struct sl_operand operand = { 0 };
+  switch (value.kind) {
+  case SL_VALUE_INT:
+    operand.kind = SL_OPERAND_INT;
+    operand.value = value.value;
+    break;
+  case SL_VALUE_NAME:
+    operand.kind = SL_OPERAND_NAME;
+    operand.value = value.value;
+    break;
+  case SL_VALUE_REG:
+    operand.kind = SL_OPERAND_REG;
+    operand.value = value.value;
+    break;
+  default:
+    operand.kind = SL_OPERAND_REG;
+    operand.value = registers[value.value];
+  }
+  return operand;
+}
+
+static void write_register_op(struct sl_plan *plan, const struct sl_regcode *code, const struct sl_code *item,
+                              const sl_name *registers, const sl_name *opcode_names)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  uint32_t first = kernel->operands.len;
+  sl_vec_add(kernel->heap, &kernel->operands, make_operand(sl_value_vreg(item->dst), registers));
+  sl_vec_add(kernel->heap, &kernel->operands, make_operand(item->a, registers));
+  if (item->op != SL_OP_REG_SET)
+    sl_vec_add(kernel->heap, &kernel->operands, make_operand(item->b, registers));
+  sl_index stmt = sl_op_stmt_new(kernel, SL_NO_LOC);
+  kernel->stmts.data[stmt].flags = SL_GENERATED;
+  struct sl_op *op = sl_stmt_op(kernel, stmt);
+  op->opcode = opcode_names[item->op];
+  op->code = item->op;
+  op->stream_count = 1;
+  op->stream = code->stream;
+  op->first_operand = first;
+  op->dst_count = (uint16_t)(kernel->operands.len - first);
+  if (item->anchor == SL_BEFORE_STMT)
+    sl_stmt_insert_before(kernel, item->at, stmt);
+  else
+    sl_stmt_append(kernel, item->at, stmt);
+}
+
+/* Names the registers that the code still mentions. Registers belong to an engine, so engines may use the same names. */
+static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
+{
+  struct sl_plan *plan = w->plan;
+  sl_name *registers = sl_heap_calloc(plan->heap, code->vreg_names.len, sizeof *registers);
+  struct writer own = { .plan = plan };
+  for (uint32_t i = 0; i < code->code.len; i++) {
+    const struct sl_code *item = &code->code.data[i];
+    if (item->kind != SL_CODE_REG || item->dead || registers[item->dst])
+      continue;
+    sl_name wished = code->vreg_names.data[item->dst], name = wished;
+    for (uint32_t n = 2; sl_map_get(&own.taken, name) || sl_map_get(&w->taken, name); n++)
+      name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
+    take(&own, name);
+    registers[item->dst] = name;
+  }
+  sl_map_free(&own.taken, plan->heap);
+  return registers;
+}
+
+static void write_engine(struct writer *w, struct sl_regcode *code, const sl_name *opcode_names)
+{
+  sl_name *registers = name_registers(w, code);
+  for (uint32_t i = 0; i < code->code.len;) {
+    const struct sl_code *item = &code->code.data[i];
+    if (item->kind == SL_CODE_WAIT) {
+      i = write_waits(w->plan, code, i, registers);
+      continue;
+    }
+    if (item->kind == SL_CODE_REG && !item->dead)
+      write_register_op(w->plan, code, item, registers, opcode_names);
+    i++;
+  }
+  sl_heap_free(w->plan->heap, registers);
+}
+
+/* ---- semaphores ---- */
+
+static void name_semaphores(struct writer *w)
+{
+  struct sl_plan *plan = w->plan;
+  for (uint32_t s = 1; s < plan->sems.len; s++) {
+    struct sl_plan_sem *sem = &plan->sems.data[s];
+    if (!sem->is_used)
+      continue;
+    char buffer[48];
+    const char *block = sl_plan_block_name(plan, sem->block, buffer);
+    const char *stream = sl_text(plan->program, plan->kernel->streams.data[sem->stream].name);
+    sem->name = free_name(w, sl_internf(plan->program, "s_%s%s%s", block, block[0] ? "_" : "", stream));
+  }
+}
+
+static void declare_semaphores(struct sl_plan *plan)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  for (uint32_t s = 1; s < plan->sems.len; s++) {
+    const struct sl_plan_sem *sem = &plan->sems.data[s];
+    if (!sem->is_used)
+      continue;
+    struct sl_decl *decl = sl_vec_push(kernel->heap, &kernel->decls);
+    decl->kind = SL_DECL_SEM;
+    decl->item = kernel->sems.len;
+    struct sl_sem *declared = sl_vec_push(kernel->heap, &kernel->sems);
+    declared->name = sem->name;
+    declared->initial = sem->start;
+    declared->generated = true;
+  }
+}
+
+static void write_increments(struct sl_plan *plan)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    uint32_t s = plan->update_sem[at];
+    if (!s || !plan->sems.data[s].is_used)
+      continue;
+    struct sl_op *op = sl_stmt_op(kernel, at);
+    op->first_inc = kernel->incs.len;
+    op->inc_count = 1;
+    sl_vec_add(kernel->heap, &kernel->incs, ((struct sl_inc){ .sem = plan->sems.data[s].name, .by = 1 }));
+  }
+}
+
+static void find_used_semaphores(struct sl_plan *plan)
+{
+  for (uint32_t e = 0; e < plan->engines.len; e++)
+    for (uint32_t i = 0; i < plan->code[e].code.len; i++) {
+      const struct sl_code *item = &plan->code[e].code.data[i];
+      if (item->kind == SL_CODE_WAIT && is_needed_wait(plan, item))
+        plan->sems.data[item->dst].is_used = true;
+    }
+}
+
+void sl_plan_write(struct sl_plan *plan)
+{
+  struct writer w = { .plan = plan };
+  for (uint32_t e = 0; e < plan->engines.len; e++) {
+    assert(plan->code[e].open.len == 0 && "register code has an open loop");
+    sl_regcode_fold(&plan->code[e]);
+    sl_regcode_strip(&plan->code[e]);
+  }
+  find_used_semaphores(plan);
+  take_declared_names(&w);
+  take_registers(&w);
+  name_semaphores(&w);
+  sl_name opcode_names[SL_OPCODE_COUNT];
+  for (uint32_t op = 0; op < SL_OPCODE_COUNT; op++)
+    opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
+  write_increments(plan); /* walks the tree: before register operations without an entry in update_sem are added */
+  for (uint32_t e = 0; e < plan->engines.len; e++)
+    write_engine(&w, &plan->code[e], opcode_names);
+  declare_semaphores(plan);
+}
