@@ -9,44 +9,44 @@
 #include "ir/program.h"
 
 /* In order of precedence: the state of a result is the worst of its parts. */
-enum sl_value_state {
-  SL_VALUE_KNOWN,
-  SL_VALUE_UNKNOWN,  /* depends on a register, a loop variable or a parameter without a known value */
-  SL_VALUE_OVERFLOW, /* does not fit 64 bits, or nests deeper than SL_EXPR_DEPTH */
-  SL_VALUE_DIVISION  /* division or modulo by zero */
+enum sl_constant_state {
+  SL_CONST_KNOWN,
+  SL_CONST_UNKNOWN,  /* depends on a register, a loop variable or a parameter without a known value */
+  SL_CONST_OVERFLOW, /* does not fit 64 bits, or nests deeper than SL_EXPR_DEPTH */
+  SL_CONST_DIVISION  /* division or modulo by zero */
 };
 
-struct sl_value {
-  uint8_t state;  /* enum sl_value_state */
-  int64_t number; /* when KNOWN */
+struct sl_constant {
+  uint8_t state;  /* enum sl_constant_state */
+  int64_t value;  /* when KNOWN */
 };
 
 /* Deepest nesting of an expression; the verifier refuses more, so that recursion over expressions is bounded. */
 enum { SL_EXPR_DEPTH = 1000 };
 
-static inline struct sl_value sl_value_of(int64_t number)
+static inline struct sl_constant sl_constant_of(int64_t value)
 {
-  return (struct sl_value){ SL_VALUE_KNOWN, number };
+  return (struct sl_constant){ SL_CONST_KNOWN, value };
 }
-static inline struct sl_value sl_value_state(enum sl_value_state state)
+static inline struct sl_constant sl_constant_none(enum sl_constant_state state)
 {
-  return (struct sl_value){ (uint8_t)state, 0 };
+  return (struct sl_constant){ (uint8_t)state, 0 };
 }
 
 /* Applies a binary kind (ADD ... MOD) to two values. */
-struct sl_value sl_value_binary(enum sl_expr_kind kind, struct sl_value a, struct sl_value b);
+struct sl_constant sl_constant_binary(enum sl_expr_kind kind, struct sl_constant a, struct sl_constant b);
 
 /* What a NAME or REG stands for. */
-typedef struct sl_value (*sl_eval_lookup)(void *user, enum sl_expr_kind kind, sl_name name);
+typedef struct sl_constant (*sl_eval_lookup)(void *user, enum sl_expr_kind kind, sl_name name);
 
 /* The value of an expression of the kernel; `lookup` NULL: every name is unknown. */
-struct sl_value sl_eval(const struct sl_kernel *kernel, sl_index expr, sl_eval_lookup lookup, void *user);
+struct sl_constant sl_eval(const struct sl_kernel *kernel, sl_index expr, sl_eval_lookup lookup, void *user);
 
 /* Values of a kernel's parameters: a table to be made once and asked often. */
 struct sl_param_values {
   const struct sl_kernel *kernel;
   sl_map index; /* name -> index into kernel->params */
-  sl_vec(struct sl_value) values;
+  sl_vec(struct sl_constant) values;
 };
 
 /* Evaluates the defaults in order. `static_only`: parameters that are not `static` are unknown, because the run decides. */
@@ -55,6 +55,6 @@ void sl_param_values_init(struct sl_param_values *values, sl_heap *heap, const s
 void sl_param_values_free(struct sl_param_values *values, sl_heap *heap);
 
 /* The value of an expression over parameters. */
-struct sl_value sl_eval_params(const struct sl_param_values *values, sl_index expr);
+struct sl_constant sl_eval_params(const struct sl_param_values *values, sl_index expr);
 
 #endif
