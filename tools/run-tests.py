@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Builds everything, runs every test, and ends with one line: `N passed, N failed`.
 
-Each single check counts: a unit test, a text test, a replayed fuzz input, an exported symbol, a build without warnings.
-The tests are ctest's; what they print (TAP lines of programs and scripts, lit's result lines) says how many checks a test
-made. A test that prints no such line counts as one. Skipped checks are listed with their reasons and counted apart.
+Each single check counts: a unit test, a text test, a replayed fuzz input, an exported symbol, a build without
+warnings. The tests are ctest's; what they print (TAP lines of programs and scripts, lit's result lines) says how
+many checks a test made. A test that prints no such line counts as one. Skipped checks are listed with their reasons
+and counted apart.
 
 Builds: BUILD (gcc), BUILD/clang, BUILD/asan (clang, ASan + UBSan); with --long also BUILD/fuzz (libFuzzer).
 """
@@ -23,7 +24,7 @@ TAP_LINE = re.compile(r"^(ok|not ok)\b(.*)$")
 LIT_LINE = re.compile(r"^(PASS|XFAIL|FAIL|XPASS|UNRESOLVED|TIMEOUT|UNSUPPORTED): (.*) \(\d+ of \d+\)$")
 LIT_PASSED = ("PASS", "XFAIL")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-SHOWN_LINES = 60
+SHOWN_LINES = 120
 
 
 @dataclasses.dataclass
@@ -53,38 +54,65 @@ def say(text=""):
     print(text, flush=True)
 
 
-def show_tail(output):
-    for line in output.splitlines()[-SHOWN_LINES:]:
+def show(lines):
+    """The last of these lines, indented; as many as help."""
+    if len(lines) > SHOWN_LINES:
+        say(f"    ({len(lines) - SHOWN_LINES} lines before)")
+    for line in lines[-SHOWN_LINES:]:
         say("    " + line)
+
+
+def show_build(output):
+    """What a build said, without ninja's progress lines."""
+    show([line for line in output.splitlines() if not re.match(r"^\[\d+/\d+\] ", line)])
+
+
+def failures_of(output):
+    """The part of a test's output that tells what failed: `not ok` lines with the comments after them, lit's reports
+    of failed tests. All of it when nothing is marked, as after a crash."""
+    told, inside = [], None
+    for line in output.splitlines():
+        if line.startswith("not ok"):
+            inside = "tap"
+        elif re.match(r"\*+ TEST .* FAILED \*+$", line):
+            inside = "lit"
+        elif (inside == "tap" and not line.startswith("#")) or (inside == "lit" and re.match(r"\*+$", line)):
+            inside = None
+        if inside:
+            told.append(line)
+    return told or output.splitlines()
 
 
 def run_step(what, command, environment=None):
     """One counted step of a build. Its output shows when it fails."""
     began = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     say(f"{what}: {'ok' if done.returncode == 0 else 'FAILED'} ({time.monotonic() - began:.0f} s)")
     if done.returncode != 0:
-        show_tail(done.stdout)
+        show_build(done.stdout)
     return done.returncode == 0
 
 
 def make(build, tally):
     """Configures and builds; without warnings, since warnings are errors here."""
     environment = {**os.environ, "CC": build.compiler}
-    configure = ["cmake", "-G", "Ninja", "-S", ".", "-B", str(build.directory), "-DSLUICE_WERROR=ON", *build.settings]
+    configure = ["cmake", "-G", "Ninja", "-S", ".", "-B", str(build.directory), "-DSLUICE_WERROR=ON",
+                 *build.settings]
     if not run_step(f"configure {build.name}", configure, environment):
         tally.failed += 1
         return False
-    built = run_step(f"build {build.name} without warnings", ["cmake", "--build", str(build.directory)])
+    # Ninja goes on after a failure, so that one run shows all of them.
+    built = run_step(f"build {build.name} without warnings",
+                     ["cmake", "--build", str(build.directory), "--", "-k", "0"])
     tally.passed += built
     tally.failed += not built
     return built
 
 
 def count_checks(output):
-    """What the output of one test says: numbers of passed and failed checks, skipped ones, names of the failed."""
-    tally, names = Tally(), []
+    """What the output of one test says: numbers of passed and failed checks, and the skipped ones."""
+    tally = Tally()
     for line in output.splitlines():
         tap, lit = TAP_LINE.match(line), LIT_LINE.match(line)
         if tap and "# SKIP" in tap[2].upper():
@@ -96,16 +124,14 @@ def count_checks(output):
             passed = tap[1] == "ok" if tap else lit[1] in LIT_PASSED
             tally.passed += passed
             tally.failed += not passed
-            if not passed:
-                names.append(line)
-    return tally, names
+    return tally
 
 
 def judge(label, case):
     """Counts one test of ctest's report, and shows what went wrong."""
     output = case.findtext("system-out") or ""
     status = case.get("status")
-    tally, failures = count_checks(output)
+    tally = count_checks(output)
     if status in ("notrun", "disabled") or case.find("skipped") is not None:
         reason = output.strip().splitlines()[-1:] or ["ctest did not run it"]
         if case.find("failure") is None and status != "fail":
@@ -117,10 +143,7 @@ def judge(label, case):
         tally.passed += 1
     if tally.failed:
         say(f"\n{label}: {tally.failed} failed")
-        for name in failures[:SHOWN_LINES]:
-            say("  " + name)
-        say("  end of its output:")
-        show_tail(output)
+        show(failures_of(output))
     return tally
 
 
