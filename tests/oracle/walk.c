@@ -316,6 +316,20 @@ void sl_oracle_walk_free(struct sl_oracle_walk *walk)
   free(walk->asked);
 }
 
+void sl_oracle_defaults(const struct sl_oracle_view *view, int64_t *values)
+{
+  const struct sl_kernel *kernel = view->kernel;
+  struct sl_oracle_inputs inputs = { NULL, 0, 0 };
+  struct sl_oracle_walk walk;
+  sl_oracle_walk_init(&walk, view, 0, &inputs, NULL);
+  for (uint32_t p = 0; p < kernel->params.len; p++) {
+    const struct sl_param *param = &kernel->params.data[p];
+    values[p] = param->value ? sl_oracle_eval(&walk, 0, param->value) : 0;
+    walk.values[param->name] = values[p];
+  }
+  sl_oracle_walk_free(&walk);
+}
+
 static bool one_more_trip(struct sl_oracle_walk *walk, uint32_t stream, sl_index index)
 {
   const struct sl_loop *loop = &walk->view->kernel->loops.data[index];

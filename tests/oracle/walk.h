@@ -85,6 +85,8 @@ void sl_oracle_walk_advance(struct sl_oracle_walk *walk);
 int64_t sl_oracle_eval(struct sl_oracle_walk *walk, uint32_t stream, sl_index expr);
 uint32_t sl_oracle_register_value(struct sl_oracle_walk *walk, uint32_t stream, sl_name name);
 uint32_t sl_oracle_operand_value(struct sl_oracle_walk *walk, uint32_t stream, const struct sl_operand *operand);
+/* The values that the declarations give parameters (0 where they give none). `values` has one element per parameter. */
+void sl_oracle_defaults(const struct sl_oracle_view *view, int64_t *values);
 /* Executes a register operation, or gives a reg_load's register its assumed value. */
 void sl_oracle_register_op(struct sl_oracle_walk *walk, uint32_t stream, const struct sl_op *op);
 

@@ -1,0 +1,328 @@
+/* sync_test: random kernels through every strategy, executed over many schedules and judged by the oracle.
+ *
+ * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot express a
+ * dependence; the output survives printing and parsing; and for several trip counts (0, 1, 2, 3, 5 by parameter) and outcomes of
+ * opaque conditions every run finishes, respects every dependence instance and, for the counting strategies, waits for
+ * nothing else. The kernels of bench/table2 are tried too, with trip counts scaled down.
+ *
+ * Per choice of inputs and strategy there is one schedule for every stream that retires last (this finds every race), and one
+ * of each other mode.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "oracle/interpreter.h"
+#include "property/campaign.h"
+#include "target/target.h"
+
+enum { STRATEGIES = 3, ASSIGNMENTS = 3, INSTANCE_LIMIT = 400, STEP_LIMIT = 200000, MAX_PARAMS = 32 };
+
+static const struct strategy {
+  enum sluice_alloc alloc;
+  const char *name;
+  bool may_refuse, is_exact;
+} strategies[STRATEGIES] = { { SLUICE_ALLOC_SHADOW, "shadow", false, true },
+                             { SLUICE_ALLOC_PER_LOOP, "per-loop", true, true },
+                             { SLUICE_ALLOC_BARRIER, "barrier", false, false } };
+
+struct campaign_state {
+  const sluice_targets *targets;
+  bool show; /* print the synchronized kernels that fail */
+  uint64_t kernels, accepted[STRATEGIES], refused[STRATEGIES], runs, steps, instances, long_references, undecided;
+};
+
+/* One kernel, synchronized by every strategy that accepts it. */
+struct subject {
+  struct campaign_state *state;
+  sluice_program *original, *synced[STRATEGIES];
+  uint64_t random; /* state of the generator that decides inputs and schedules */
+  struct sl_failure *failure;
+};
+
+static uint64_t draw(struct subject *subject, uint64_t below)
+{
+  return sl_generate_random(&subject->random) % below;
+}
+
+static const struct sl_kernel *kernel_of(const sluice_program *program)
+{
+  return program->kernels.data[0];
+}
+
+static struct sl_oracle_hardware hardware_of(const struct subject *subject)
+{
+  const char *name = sl_text(subject->original, kernel_of(subject->original)->target);
+  const struct sl_target *target = sl_target_find(subject->state->targets, name);
+  struct sl_oracle_hardware hardware = { .engines_interlock = true, .queues_ordered = target->queue.ordered };
+  for (uint32_t e = 0; e < target->engines.len; e++)
+    hardware.engines_interlock = hardware.engines_interlock && target->engines.data[e].interlock;
+  return hardware;
+}
+
+/* ---- synchronizing ---- */
+
+static bool survives_printing(const sluice_program *program, const char *strategy, struct sl_failure *failure)
+{
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  sluice_program *again = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  const char *why = "";
+  bool holds;
+  if (sluice_program_print(&text, &length, program) != SLUICE_OK)
+    return sl_fail(failure, "print", "%s: printing fails", strategy);
+  if (sluice_program_parse(&again, "synced.slu", text, length, &sink) != SLUICE_OK)
+    holds = sl_fail(failure, "output does not parse", "%s: %s", strategy, messages.first);
+  else
+    holds = sluice_program_equal(program, again, &why) || sl_fail(failure, "output differs after parsing", "%s: %s", strategy, why);
+  sluice_string_free(text);
+  sluice_program_free(again);
+  return holds;
+}
+
+static bool synchronize(struct subject *subject, unsigned s)
+{
+  const struct strategy *strategy = &strategies[s];
+  struct campaign_state *state = subject->state;
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  char kind[64];
+  options.alloc = strategy->alloc;
+  int status = sluice_sync(&subject->synced[s], subject->original, state->targets, &options, &sink);
+  if (status == SLUICE_E_ANSWER && strategy->may_refuse) {
+    state->refused[s]++;
+    return messages.first[0] || sl_fail(subject->failure, "refused without a message", "%s", strategy->name);
+  }
+  snprintf(kind, sizeof kind, "%s refuses", strategy->name);
+  if (status != SLUICE_OK)
+    return sl_fail(subject->failure, kind, "status %d: %s", status, messages.first);
+  state->accepted[s]++;
+  if (sluice_program_verify(subject->synced[s], state->targets, &sink) != SLUICE_OK)
+    return sl_fail(subject->failure, "output does not verify", "%s: %s", strategy->name, messages.first);
+  return survives_printing(subject->synced[s], strategy->name, subject->failure);
+}
+
+static bool prepare(struct subject *subject, const char *text)
+{
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  if (sluice_program_parse(&subject->original, "generated.slu", text, strlen(text), &sink) != SLUICE_OK)
+    return sl_fail(subject->failure, "does not parse", "%s", messages.first);
+  if (sluice_program_verify(subject->original, subject->state->targets, &sink) != SLUICE_OK)
+    return sl_fail(subject->failure, "does not verify", "%s", messages.first);
+  for (unsigned s = 0; s < STRATEGIES; s++) {
+    if (!synchronize(subject, s))
+      return false;
+  }
+  return true;
+}
+
+/* ---- running ---- */
+
+static bool run_once(struct subject *subject, unsigned s, const struct sl_oracle_reference *reference,
+                     const struct sl_oracle_schedule *schedule)
+{
+  struct sl_oracle_case test = { reference, subject->synced[s], kernel_of(subject->synced[s]), strategies[s].is_exact, STEP_LIMIT };
+  struct sl_oracle_outcome outcome;
+  sl_oracle_run(&outcome, &test, schedule);
+  subject->state->runs++;
+  subject->state->steps += outcome.steps;
+  if (outcome.verdict == SL_VERDICT_BUDGET) {
+    subject->state->undecided++;
+    return true;
+  }
+  if (outcome.verdict == SL_VERDICT_OK)
+    return true;
+  char kind[64], params[200] = "";
+  const struct sl_kernel *kernel = reference->view.kernel;
+  for (uint32_t p = 0, at = 0; p < kernel->params.len && at + 40 < sizeof params; p++)
+    at += (uint32_t)snprintf(params + at, sizeof params - at, " %.20s=%lld", sl_text(subject->original, kernel->params.data[p].name),
+                             (long long)reference->inputs.params[p]);
+  snprintf(kind, sizeof kind, "%s: %s", strategies[s].name, sl_verdict_name(outcome.verdict));
+  sl_fail(subject->failure, kind, "%s (schedule %u of stream %u, inputs%s)", outcome.text, (unsigned)schedule->mode,
+          (unsigned)schedule->victim, params);
+  if (subject->state->show) {
+    char *text = NULL;
+    if (sluice_program_print(&text, NULL, subject->synced[s]) == SLUICE_OK)
+      printf("%s", text);
+    sluice_string_free(text);
+  }
+  return false;
+}
+
+static bool run_strategy(struct subject *subject, unsigned s, const struct sl_oracle_reference *reference)
+{
+  uint32_t streams = kernel_of(subject->synced[s])->streams.len;
+  for (uint32_t victim = 0; victim < streams; victim++) {
+    struct sl_oracle_schedule schedule = { SL_SCHEDULE_HOLD_RETIRE, victim, sl_generate_random(&subject->random) };
+    if (!run_once(subject, s, reference, &schedule))
+      return false;
+  }
+  for (unsigned mode = 0; mode < SL_SCHEDULE_MODES; mode++) {
+    struct sl_oracle_schedule schedule = { (enum sl_schedule_mode)mode, (uint32_t)draw(subject, streams),
+                                           sl_generate_random(&subject->random) };
+    if (mode != SL_SCHEDULE_HOLD_RETIRE && !run_once(subject, s, reference, &schedule))
+      return false;
+  }
+  return true;
+}
+
+/* Static parameters keep their values: the output may depend on them. */
+static void choose_params(struct subject *subject, int64_t *params, unsigned largest)
+{
+  static const int64_t trips[] = { 0, 1, 2, 3, 5 };
+  const struct sl_kernel *kernel = kernel_of(subject->original);
+  struct sl_oracle_view view;
+  if (sl_oracle_view_init(&view, subject->original, kernel))
+    sl_oracle_defaults(&view, params);
+  sl_oracle_view_free(&view);
+  for (uint32_t p = 0; p < kernel->params.len; p++) {
+    if (!kernel->params.data[p].is_static)
+      params[p] = trips[draw(subject, largest)];
+  }
+}
+
+/* One choice of inputs. Kernels that run for too long are tried with smaller trip counts. */
+static bool run_assignment(struct subject *subject)
+{
+  for (unsigned largest = 5; largest >= 1; largest -= 2) {
+    int64_t params[MAX_PARAMS] = { 0 };
+    choose_params(subject, params, largest);
+    struct sl_oracle_inputs inputs = { params, kernel_of(subject->original)->params.len, sl_generate_random(&subject->random) };
+    struct sl_oracle_reference reference;
+    enum sl_reference_status status =
+      sl_oracle_reference_init(&reference, subject->original, kernel_of(subject->original), hardware_of(subject), &inputs, INSTANCE_LIMIT);
+    bool holds = true;
+    subject->state->long_references += status == SL_REFERENCE_LONG;
+    if (status == SL_REFERENCE_BAD || status == SL_REFERENCE_UNSUPPORTED)
+      holds = sl_fail(subject->failure, "no reference", "status %d", (int)status);
+    subject->state->instances += status == SL_REFERENCE_OK ? reference.instance_count : 0;
+    for (unsigned s = 0; s < STRATEGIES && holds && status == SL_REFERENCE_OK; s++)
+      holds = !subject->synced[s] || run_strategy(subject, s, &reference);
+    sl_oracle_reference_free(&reference);
+    if (status != SL_REFERENCE_LONG)
+      return holds;
+  }
+  return true;
+}
+
+static void free_subject(struct subject *subject)
+{
+  sluice_program_free(subject->original);
+  for (unsigned s = 0; s < STRATEGIES; s++)
+    sluice_program_free(subject->synced[s]);
+}
+
+static bool kernel_is_synchronized(void *user, const char *text, uint64_t seed, struct sl_failure *failure)
+{
+  struct subject subject = { .state = user, .random = seed, .failure = failure };
+  subject.state->kernels++;
+  bool holds = prepare(&subject, text);
+  for (unsigned a = 0; a < ASSIGNMENTS && holds; a++)
+    holds = run_assignment(&subject);
+  free_subject(&subject);
+  return holds;
+}
+
+/* ---- the kernels of bench/table2 ---- */
+
+static bool bounds_a_loop(const struct sl_kernel *kernel, sl_name name)
+{
+  for (uint32_t l = 1; l < kernel->loops.len; l++) {
+    const struct sl_expr *hi = &kernel->exprs.data[kernel->loops.data[l].hi];
+    if (kernel->loops.data[l].hi && hi->kind == SL_EXPR_NAME && (sl_name)hi->u.value == name)
+      return true;
+  }
+  return false;
+}
+
+static bool try_scaled(struct campaign_state *state, const char *path, const char *text, unsigned attempt,
+                       struct sl_failure *failure)
+{
+  static const int64_t trips[][3] = { { 2, 3, 2 }, { 3, 2, 5 }, { 1, 1, 1 }, { 5, 3, 3 }, { 4, 4, 4 } };
+  struct subject subject = { .state = state, .random = attempt, .failure = failure };
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  sluice_program *program = NULL;
+  if (sluice_program_parse(&program, path, text, strlen(text), &sink) != SLUICE_OK)
+    return sl_fail(failure, "does not parse", "%s", messages.first);
+  const struct sl_kernel *kernel = kernel_of(program);
+  for (uint32_t p = 0, bounds = 0; p < kernel->params.len; p++) {
+    if (bounds_a_loop(kernel, kernel->params.data[p].name))
+      sluice_program_define(program, sl_text(program, kernel->params.data[p].name), trips[attempt][bounds++ % 3], &sink);
+  }
+  char *scaled = NULL;
+  bool holds = sluice_program_print(&scaled, NULL, program) == SLUICE_OK && prepare(&subject, scaled);
+  for (unsigned a = 0; a < ASSIGNMENTS && holds; a++)
+    holds = run_assignment(&subject);
+  free_subject(&subject);
+  sluice_string_free(scaled);
+  sluice_program_free(program);
+  return holds;
+}
+
+struct table2 {
+  struct campaign_state *state;
+  unsigned files, failed;
+};
+
+static void try_table2(void *user, const char *path)
+{
+  struct table2 *table = user;
+  size_t length = 0;
+  char *text = strstr(path, "hand") ? NULL : sl_read_file(path, &length);
+  for (unsigned attempt = 0; text && attempt < 5; attempt++) {
+    struct sl_failure failure = { "", "" };
+    if (try_scaled(table->state, path, text, attempt, &failure))
+      continue;
+    table->failed++;
+    printf("FAILED: %s, attempt %u: %s: %s\n", path, attempt, failure.kind, failure.text);
+  }
+  table->files += text != NULL;
+  free(text);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+  return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+int main(int argc, char **argv)
+{
+  struct sl_campaign campaign;
+  sl_campaign_options(&campaign, argc, argv, 2000, 100000);
+  sluice_targets *targets = NULL;
+  if (sluice_targets_new(&targets) != SLUICE_OK) {
+    printf("sync: no targets\n");
+    return 1;
+  }
+  struct campaign_state state = { .targets = targets, .show = campaign.only_one };
+  struct sl_campaign weak = campaign;
+  weak.count = campaign.only_one ? 0 : campaign.count / 4;
+  campaign.count -= weak.count;
+  weak.seed += campaign.count;
+  unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, kernel_is_synchronized, &state);
+  failed += sl_campaign_run(&weak, SL_GENERATE_SYNC_WEAK, kernel_is_synchronized, &state);
+  uint64_t kernels = state.kernels;
+  for (unsigned s = 0; s < STRATEGIES; s++)
+    printf("%s: %llu accepted, %llu refused (%.1f %% of what was tried)\n", strategies[s].name,
+           (unsigned long long)state.accepted[s], (unsigned long long)state.refused[s],
+           share(state.accepted[s], state.accepted[s] + state.refused[s]));
+  struct table2 table = { &state, 0, 0 };
+  if (!campaign.only_one) {
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s/bench/table2", campaign.source);
+    sl_each_slu(directory, try_table2, &table);
+  }
+  printf("sync: %llu random kernels, %u of table 2, %llu runs, %llu steps, %.0f instances per kernel run, %llu inputs too "
+         "long, %llu runs undecided, %u failures\n",
+         (unsigned long long)kernels, table.files, (unsigned long long)state.runs, (unsigned long long)state.steps,
+         (double)state.instances / (double)(kernels ? ASSIGNMENTS * kernels : 1), (unsigned long long)state.long_references,
+         (unsigned long long)state.undecided, failed + table.failed);
+  sluice_targets_free(targets);
+  return failed + table.failed ? 1 : 0;
+}
