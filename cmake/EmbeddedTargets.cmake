@@ -1,5 +1,6 @@
-# sluice_embed_targets(VAR): a source file, made at build time, that holds the machine descriptions of targets/*.target as
-# declared in src/target/embedded.h. The listed ones come first, in this order; further ones follow by name.
+# sluice_embed_targets(VAR): a source file, made at build time, that holds the machine descriptions of
+# targets/*.target as declared in src/target/embedded.h. The listed ones come first, in this order; further ones
+# follow by name.
 function(sluice_embed_targets variable)
   set(order trn1 trn2 generic generic-weak)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*.target)

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: headers, both libraries, pkg-config and CMake packages, the tool with its man page and
-# bash completion (both printed by the tool from its table of commands), and the licence.
+# What `cmake --install` puts where: headers, both libraries, pkg-config and CMake packages, the tool with its man
+# page and bash completion (both printed by the tool from its table of commands), and the licence.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)

@@ -1,8 +1,9 @@
 /* alloc_test.c: every allocation of every scenario fails once, alone and together with all that follow it.
  *
- * The program defines malloc, calloc, realloc and free itself, so that the library, jansson and libc all allocate through
- * it; the real work is glibc's. After each run the answer must be SLUICE_E_NO_MEMORY, or the usual one where the library
- * could do without the memory, and as many blocks must be alive as before. Quadratic in the allocations of a scenario.
+ * The program defines malloc, calloc, realloc and free itself, so that the library and what it links all allocate
+ * through it; the real work is glibc's. After each run the answer must be SLUICE_E_NO_MEMORY, or the usual one where
+ * the library could do without the memory, and as many blocks must be alive as before. Quadratic in the allocations
+ * of a scenario.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -88,6 +88,34 @@ static void test_strndup_ends_the_string(void **state)
   assert_string_equal(sl_heap_strndup(*state, "", 0), "");
 }
 
+static void test_a_child_ends_alone(void **state)
+{
+  sl_heap *heap = *state;
+  sl_heap *first = sl_heap_child_new(heap), *second = sl_heap_child_new(heap), *third = sl_heap_child_new(heap);
+  char *kept = sl_heap_strndup(third, "kept", 4);
+  (void)sl_heap_alloc(second, 100);
+  (void)sl_heap_child_new(second);
+  sl_heap_child_free(second);
+  sl_heap_child_free(first);
+  assert_string_equal(kept, "kept");
+  assert_ptr_equal(heap->children, third);
+  sl_heap_child_free(third);
+  assert_null(heap->children);
+  assert_null(heap->blocks);
+}
+
+static void test_children_end_with_their_parent(void **state)
+{
+  sl_heap *heap = *state;
+  sl_heap *child = sl_heap_child_new(heap);
+  sl_heap *grandchild = sl_heap_child_new(child);
+  (void)sl_heap_arena(grandchild, 100000);
+  (void)sl_heap_alloc(child, 10);
+  sl_heap_free_all(heap);
+  assert_null(heap->children);
+  assert_null(heap->blocks);
+}
+
 struct call {
   sl_heap *heap;
   sl_guard *inner_guard;
@@ -197,6 +225,8 @@ int main(void)
     unit_test_with_heap(test_free_all_leaves_an_empty_heap),
     unit_test_with_heap(test_arena_objects_are_zero_aligned_and_apart),
     unit_test_with_heap(test_strndup_ends_the_string),
+    unit_test_with_heap(test_a_child_ends_alone),
+    unit_test_with_heap(test_children_end_with_their_parent),
     cmocka_unit_test(test_guard_hands_the_answer_through),
     cmocka_unit_test(test_guard_catches_a_failed_allocation),
     cmocka_unit_test(test_guards_nest),
