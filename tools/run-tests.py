@@ -6,7 +6,8 @@ warnings. The tests are ctest's; what they print (TAP lines of programs and scri
 many checks a test made. A test that prints no such line counts as one. Skipped checks are listed with their reasons
 and counted apart.
 
-Builds: BUILD (gcc), BUILD/clang, BUILD/asan (clang, ASan + UBSan); with --long also BUILD/fuzz (libFuzzer).
+Builds: BUILD (gcc), BUILD/clang, BUILD/asan (clang, ASan + UBSan), BUILD/tsan (clang, the threads test alone);
+with --long BUILD and BUILD/fuzz (libFuzzer).
 """
 
 import argparse
@@ -36,6 +37,7 @@ class Build:
     compiler: str
     settings: list
     tests: str = "."  # ctest's -R
+    target: str = "all"
 
 
 @dataclasses.dataclass
@@ -104,7 +106,7 @@ def make(build, tally):
         return False
     # Ninja goes on after a failure, so that one run shows all of them.
     built = run_step(f"build {build.name} without warnings",
-                     ["cmake", "--build", str(build.directory), "--", "-k", "0"])
+                     ["cmake", "--build", str(build.directory), "--target", build.target, "--", "-k", "0"])
     tally.passed += built
     tally.failed += not built
     return built
@@ -173,11 +175,13 @@ def run_ctest(build, tally, jobs, arguments):
 
 def builds_of(directory, long):
     clang = Build("clang", directory / "clang", "clang", ["-DSLUICE_TESTS=ON"], tests="^unit")
-    asan = Build("asan", directory / "asan", "clang", ["-DSLUICE_TESTS=ON", "-DSLUICE_SANITIZE=ON"])
+    asan = Build("asan", directory / "asan", "clang", ["-DSLUICE_TESTS=ON", "-DSLUICE_SANITIZE=address"])
+    tsan = Build("tsan", directory / "tsan", "clang", ["-DSLUICE_TESTS=ON", "-DSLUICE_SANITIZE=thread"],
+                 tests="^unit.threads$", target="test_threads")
     gcc = Build("gcc", directory, os.environ.get("CC", "gcc"),
                 ["-DSLUICE_TESTS=ON", f"-DSLUICE_COMPARE_WITH={clang.directory}/sluice"])
     if not long:
-        return [clang, asan, gcc]
+        return [clang, asan, tsan, gcc]
     fuzz = Build("fuzz", directory / "fuzz", "clang", ["-DSLUICE_FUZZ=ON"])
     for build in (gcc, fuzz):
         build.tests = "^long"
