@@ -62,7 +62,7 @@ char *sl_generate_text(enum sl_generate_mode mode, const uint8_t *bytes, size_t 
   if (mode == SL_GENERATE_SYNTAX)
     sl_generate_syntax(&text, &choices);
   else
-    sl_generate_sync(&text, &choices, mode == SL_GENERATE_SYNC ? "generic" : "generic-weak");
+    sl_generate_sync(&text, &choices);
   return text.data;
 }
 

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 enum sl_generate_mode {
-  SL_GENERATE_SYNTAX,   /* every feature of the grammar; parses, but means nothing */
-  SL_GENERATE_SYNC,     /* verifies on target generic; explicit dependences, none of them backward at distance 0 */
-  SL_GENERATE_SYNC_WEAK /* the same on generic-weak */
+  SL_GENERATE_SYNTAX, /* every feature of the grammar; parses, but means nothing */
+  SL_GENERATE_SYNC    /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
 };
 
 /* NUL-terminated; free() it. Allocation failure aborts. */

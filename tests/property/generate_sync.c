@@ -46,8 +46,9 @@ static unsigned choose(struct sync_generator *g, unsigned count)
   return sl_choose(g->choices, count);
 }
 
-static void header(struct sync_generator *g, const char *target)
+static void header(struct sync_generator *g)
 {
+  const char *target = choose(g, 4) == 3 ? "generic-weak" : "generic";
   g->engines = 2 + choose(g, 4);
   g->queues = choose(g, 4);
   sl_text_printf(g->text, "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target %s explicit {\n",
@@ -266,14 +267,14 @@ static void dependence(struct sync_generator *g)
   sl_text_puts(g->text, "\n");
 }
 
-void sl_generate_sync(struct sl_text *text, struct sl_choices *choices, const char *target)
+void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
 {
   struct sync_generator g;
   memset(&g, 0, sizeof g);
   g.text = text;
   g.choices = choices;
   g.next_loop = 1;
-  header(&g, target);
+  header(&g);
   block(&g, 1);
   if (g.instruction_count == 0)
     op(&g, 1);

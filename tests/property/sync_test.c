@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "oracle/interpreter.h"
 #include "property/campaign.h"
@@ -301,12 +300,7 @@ int main(int argc, char **argv)
     return 1;
   }
   struct campaign_state state = { .targets = targets, .show = campaign.only_one };
-  struct sl_campaign weak = campaign;
-  weak.count = campaign.only_one ? 0 : campaign.count / 4;
-  campaign.count -= weak.count;
-  weak.seed += campaign.count;
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, kernel_is_synchronized, &state);
-  failed += sl_campaign_run(&weak, SL_GENERATE_SYNC_WEAK, kernel_is_synchronized, &state);
   uint64_t kernels = state.kernels;
   for (unsigned s = 0; s < STRATEGIES; s++)
     printf("%s: %llu accepted, %llu refused (%.1f %% of what was tried)\n", strategies[s].name,

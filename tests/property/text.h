@@ -27,6 +27,6 @@ void sl_text_indent(struct sl_text *text, unsigned depth);
 
 /* The generators: generate_syntax.c, generate_sync.c. */
 void sl_generate_syntax(struct sl_text *text, struct sl_choices *choices);
-void sl_generate_sync(struct sl_text *text, struct sl_choices *choices, const char *target);
+void sl_generate_sync(struct sl_text *text, struct sl_choices *choices);
 
 #endif
