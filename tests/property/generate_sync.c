@@ -82,10 +82,10 @@ static void op(struct sync_generator *g, unsigned depth)
   add_instruction(g, false);
 }
 
-/* A value known on every engine: parameter, outer loop variable, register or number. */
-static void value(struct sync_generator *g)
+/* A value known on every engine: parameter, register, outer loop variable, and of 8 kinds also numbers. */
+static void value_of(struct sync_generator *g, unsigned kinds)
 {
-  switch (choose(g, 8)) {
+  switch (choose(g, kinds)) {
   case 0: sl_text_puts(g->text, "n0"); break;
   case 1: sl_text_puts(g->text, "n1"); break;
   case 2: sl_text_puts(g->text, "n2"); break;
@@ -104,6 +104,11 @@ static void value(struct sync_generator *g)
   }
 }
 
+static void value(struct sync_generator *g)
+{
+  value_of(g, 8);
+}
+
 static void comparison(struct sync_generator *g)
 {
   static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=" };
@@ -116,7 +121,7 @@ static void comparison(struct sync_generator *g)
   if (kind == 4 && g->loop_count)
     sl_text_printf(g->text, "%s %% 2", variables[choose(g, g->loop_count)]);
   else
-    value(g);
+    value_of(g, 5);
   sl_text_printf(g->text, " %s ", operators[choose(g, 6)]);
   value(g);
 }
@@ -149,6 +154,16 @@ static void load_register(struct sync_generator *g, unsigned depth)
     sl_text_puts(g->text, adds ? ", 1\n" : "\n");
   }
   g->registers[g->register_count++] = id;
+}
+
+static void load_or_barrier(struct sync_generator *g, unsigned depth)
+{
+  if (choose(g, 8) < 7) {
+    load_register(g, depth);
+    return;
+  }
+  sl_text_indent(g->text, depth);
+  sl_text_puts(g->text, "barrier\n");
 }
 
 static void loop_head(struct sync_generator *g, const char *var)
@@ -210,14 +225,14 @@ static void block(struct sync_generator *g, unsigned depth)
   unsigned count = counts[choose(g, 8)] + (depth == 1 ? 2 : 0), registers = g->register_count;
   for (unsigned i = 0; i < count; i++) {
     unsigned kind = choose(g, 16);
-    if (kind < 8 || (depth > MAX_DEPTH && kind < 15))
+    if (kind < 9 || (depth > MAX_DEPTH && kind < 15))
       op(g, depth);
-    else if (kind < 12)
+    else if (kind < 13)
       loop(g, depth);
     else if (kind < 15)
       branch(g, depth);
     else
-      load_register(g, depth);
+      load_or_barrier(g, depth);
   }
   g->register_count = registers;
 }
@@ -270,14 +285,19 @@ static void dependence(struct sync_generator *g)
 void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
 {
   struct sync_generator g;
+  /* The last third of the bytes is for the dependences, so that big kernels have some too. */
+  struct sl_choices tree = *choices, deps = *choices;
+  tree.length = choices->length - choices->length / 3;
+  deps.used = tree.length;
   memset(&g, 0, sizeof g);
   g.text = text;
-  g.choices = choices;
+  g.choices = &tree;
   g.next_loop = 1;
   header(&g);
   block(&g, 1);
   if (g.instruction_count == 0)
     op(&g, 1);
+  g.choices = &deps;
   unsigned wanted = 1 + choose(&g, 2 * g.instruction_count + 1);
   for (unsigned d = 0; d < wanted && g.dep_count < MAX_DEPS; d++)
     dependence(&g);

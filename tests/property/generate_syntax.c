@@ -127,7 +127,7 @@ static void expr(struct syntax_generator *g, unsigned depth)
 
 static void comparison(struct syntax_generator *g)
 {
-  static const char *const operators[] = { " == ", " != ", " < ", " <= ", " > ", " >= ", "<", ">=" };
+  static const char *const operators[] = { " == ", " != ", " < ", " <= ", " > ", " >= ", "<=", ">=" };
   if (chance(g, 3)) {
     put(g, "?");
     old_name(g);
