@@ -34,7 +34,8 @@ SLUICE_API int sluice_builder_finish(sluice_program **program, sluice_builder *b
 /** Gives up. NULL is allowed. */
 SLUICE_API void sluice_builder_free(sluice_builder *builder);
 
-/** Expressions. A name is a parameter or an enclosing loop variable. sluice_expr_text reads one in the language's syntax. */
+/** Expressions. A name is a parameter or an enclosing loop variable. sluice_expr_text reads one in the language's syntax.
+ * An expression belongs to the kernel that is open; it may be used any number of times there. 0 = it failed. */
 SLUICE_API sluice_expr sluice_expr_int(sluice_builder *builder, int64_t value);
 SLUICE_API sluice_expr sluice_expr_name(sluice_builder *builder, const char *name);
 SLUICE_API sluice_expr sluice_expr_register(sluice_builder *builder, const char *name);
@@ -75,14 +76,25 @@ typedef struct sluice_wait {
   const char *semaphore;
   const char *reg, *name;
   uint32_t value;
+  bool equal;              /**< `==` instead of `>=` */
+  const char *event;       /**< a wait on an event when set; semaphore is NULL then */
+  sluice_expr event_index; /**< of an array of events, else 0 */
 } sluice_wait;
 typedef struct sluice_update {
   const char *semaphore;
   uint32_t by; /**< >= 1 */
 } sluice_update;
+typedef struct sluice_event_set {
+  const char *event;
+  sluice_expr index; /**< of an array of events, else 0 */
+} sluice_event_set;
+/** `name = value`: exactly one of the four is set. */
 typedef struct sluice_attribute {
   const char *name;
   sluice_expr value;
+  const sluice_condition *condition;
+  const char *number; /**< a floating-point number as text, e.g. "0.5" */
+  const char *string;
 } sluice_attribute;
 
 /** One instruction. Zero what is not used: `sluice_op op = { .label = ..., ... };`. */
@@ -98,6 +110,8 @@ typedef struct sluice_op {
   size_t wait_count;
   const sluice_update *updates;
   size_t update_count;
+  const sluice_event_set *sets;
+  size_t set_count;
   const char *origin_file; /**< location in another tool's source; NULL = none */
   uint32_t origin_line, origin_column;
 } sluice_op;
@@ -110,7 +124,15 @@ SLUICE_API int sluice_build_queue(sluice_builder *builder, const char *name, con
 /** A buffer: dims[partition_dim] is the partition dimension, -1 for none. */
 SLUICE_API int sluice_build_buffer(sluice_builder *builder, const char *name, const char *space, const char *type,
                                    const sluice_expr *dims, size_t dim_count, int partition_dim);
+/** Where the newest buffer lies: byte offset, and its first partition (-1: not said). */
+SLUICE_API int sluice_build_buffer_at(sluice_builder *builder, int64_t partition_start, sluice_expr address);
+/** An attribute of the newest buffer, e.g. scratch = 1. */
+SLUICE_API int sluice_build_buffer_attribute(sluice_builder *builder, const sluice_attribute *attribute);
+SLUICE_API int sluice_build_alias(sluice_builder *builder, const char *buffer, const char *other);
 SLUICE_API int sluice_build_semaphore(sluice_builder *builder, const char *name, uint32_t initial);
+/** An event set by stream `from` and awaited by stream `to`; count 0: not an array. */
+SLUICE_API int sluice_build_event(sluice_builder *builder, const char *name, uint32_t count, const char *from,
+                                  const char *to);
 
 SLUICE_API int sluice_build_op(sluice_builder *builder, const sluice_op *op);
 enum { SLUICE_LOOP_DIVERGENT = 1 };
@@ -122,11 +144,14 @@ SLUICE_API int sluice_build_loop_range(sluice_builder *builder, const char *var,
 /** `loop var while condition`. */
 SLUICE_API int sluice_build_while(sluice_builder *builder, const char *var, const sluice_condition *condition,
                                   unsigned flags);
+/** Asks that the innermost open loop be unrolled; copies >= 1. */
+SLUICE_API int sluice_build_unroll(sluice_builder *builder, uint32_t copies);
 SLUICE_API int sluice_build_if(sluice_builder *builder, const sluice_condition *condition);
 SLUICE_API int sluice_build_else(sluice_builder *builder);
 /** Ends the innermost open loop, branch, or (when none is open) the kernel. */
 SLUICE_API int sluice_build_end(sluice_builder *builder);
 SLUICE_API int sluice_build_barrier(sluice_builder *builder, bool reset);
+SLUICE_API int sluice_build_epilogue(sluice_builder *builder);
 
 /** One component of a distance. */
 typedef struct sluice_distance {
@@ -136,6 +161,9 @@ typedef struct sluice_distance {
 /** `dep producer -> consumer (loop: k, ...)`; count 0 = this iteration of the innermost common loop. */
 SLUICE_API int sluice_build_dep(sluice_builder *builder, const char *producer, const char *consumer,
                                 const sluice_distance *distances, size_t count);
+/** `nodep producer -> consumer (...) "reason"`; count 0 = all distances. */
+SLUICE_API int sluice_build_nodep(sluice_builder *builder, const char *producer, const char *consumer,
+                                  const sluice_distance *distances, size_t count, const char *reason);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,9 @@ typedef struct sluice_sink {
  * `file:line:col: error: text [rule]`. The text ends with a newline; free it with sluice_string_free. */
 SLUICE_API int sluice_diag_format(char **text, const sluice_diag *diag);
 
+/** The candidate closest to a text by edit distance, or NULL when none is close: for "did you mean". */
+SLUICE_API const char *sluice_closest(const char *text, const char *const *candidates, size_t count);
+
 /** One row of the table of rule ids. */
 typedef struct sluice_rule {
   const char *id;      /**< stable */

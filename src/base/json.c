@@ -482,6 +482,12 @@ void sl_json_put_int(sl_json_writer *writer, const char *key, int64_t value)
   sl_buf_int(writer->buf, value);
 }
 
+void sl_json_put_null(sl_json_writer *writer, const char *key)
+{
+  begin_value(writer, key);
+  sl_buf_puts(writer->buf, "null");
+}
+
 void sl_json_put_bool(sl_json_writer *writer, const char *key, bool value)
 {
   begin_value(writer, key);
