@@ -33,6 +33,7 @@ struct sl_fact {
 };
 
 struct sl_engine_desc {
+  sl_loc loc;           /* of its block in the text being read; SL_NO_LOC when inherited unchanged */
   const char *name;     /* "pe" */
   const char *summary;
   uint32_t ordinal;
@@ -46,7 +47,8 @@ struct sl_engine_desc {
 };
 
 struct sl_space_desc {
-  const char *name;     /* "sbuf", "psum", "hbm" */
+  sl_loc loc;           /* as of engines */
+  const char *name, *summary; /* "sbuf", "psum", "hbm" */
   const char *memory_class;
   uint32_t partitions;  /* 0: the space has no partition dimension */
   uint64_t bytes;       /* per partition, or in all when partitions is 0; 0 = unlimited */
@@ -56,10 +58,15 @@ struct sl_space_desc {
   struct sl_statement about[SL_STATEMENT_MAX];
 };
 
-enum sl_shape_rule { SL_SHAPE_ANY, SL_SHAPE_ELEMENTWISE /* up to broadcasting */, SL_SHAPE_SAME_COUNT /* elements */ };
+enum sl_shape_rule {
+  SL_SHAPE_ANY,
+  SL_SHAPE_ELEMENTWISE, /* up to broadcasting */
+  SL_SHAPE_SAME_COUNT   /* as many elements in any shape, or elementwise: a copy may also broadcast */
+};
 
 /* An opcode of the target. */
 struct sl_opcode_desc {
+  sl_loc loc;           /* as of engines */
   const char *name, *summary;
   uint64_t engines;      /* bit i: legal on engine i; for queue operations: on queues triggered by engine i */
   bool on_engine, on_queue;
@@ -70,7 +77,7 @@ struct sl_opcode_desc {
   uint32_t slots;        /* instruction slots of one such operation */
   const char *interval;  /* cost formula as written; see cost.h */
   const char *latency;   /* completion beyond the interval */
-  bool interval_ns, latency_ns; /* the formula gives nanoseconds, not cycles of the engine */
+  uint8_t interval_unit, latency_unit; /* enum sl_cost_unit: cycles of the engine, or nanoseconds */
   struct sl_cost *interval_cost, *latency_cost; /* the same, compiled; never NULL in a target of a set */
   sl_vec(const char *) attrs; /* attributes it understands, beside those every operation has (`cycles`) */
   uint8_t provenance;    /* of engines, operands and spaces; the formulas and slots have theirs in `about` */
@@ -86,15 +93,25 @@ struct sl_cost_param {
   uint8_t stated; /* enum sl_stated */
 };
 
-/* A named part of formulas: `define dma_rate = ...`. */
+struct sl_cost; /* cost.h */
+
+/* What the result of a formula is: `cycles`, `ns`, `value` (no unit of time). */
+enum sl_cost_unit { SL_COST_VALUE, SL_COST_CYCLES, SL_COST_NS };
+extern const char *const sl_cost_unit_text[3];
+
+/* A named part of formulas: `define dma_rate = ... value derived AGT`. It may name parameters and earlier defines. */
 struct sl_define {
-  const char *name, *formula;
-  sl_loc loc;
+  const char *name, *formula, *source, *note;
+  uint8_t unit, provenance;
+  uint8_t stated; /* enum sl_stated */
+  sl_loc loc;     /* of the formula */
+  struct sl_cost *cost; /* compiled; NULL before, and when it is wrong */
 };
 
 /* What a source tag stands for: `source T2 "..."`. */
 struct sl_source_tag {
   const char *tag, *title;
+  uint8_t stated; /* enum sl_stated */
 };
 
 /* Two engines that cannot touch a space at the same time: a structural hazard, for the cycle model. */
@@ -102,7 +119,8 @@ struct sl_exclusion {
   uint32_t a, b, space; /* engines, space */
   bool same_bank;       /* only while both touch one bank */
   uint8_t provenance;
-  const char *source;
+  const char *source, *note;
+  uint8_t stated;       /* enum sl_stated */
 };
 
 struct sl_target {
