@@ -6,6 +6,10 @@
 #include "base/report.h"
 #include "ir/program.h"
 
+/* How deep a tree may be, so that whoever walks it may recurse: blocks (the kernel's own included, each `else if` counts as
+ * one), and operators or parentheses of one expression. Whoever builds trees keeps them (rule `nesting`). */
+enum { SL_NESTING_BLOCKS = 200, SL_NESTING_EXPR = 1000 };
+
 /* parser.c: reads program->source into the program. Errors are reported; returns SLUICE_OK or SLUICE_E_INPUT. */
 int sl_parse_program(sl_program *program, sl_report *report);
 /* One expression in the language's syntax, into the kernel; 0 after reporting an error. */
