@@ -31,7 +31,9 @@ enum { SL_NONE = 0, SL_NO_STREAM = 0xffffffffu };
 /* ---- trivia: comments and blank lines ---- */
 
 struct sl_comment {
-  sl_name text; /* without '#', without the blanks after it that the printer puts back; see printer */
+  sl_name text; /* without '#', without the blanks after it that the printer puts back; see printer. 0 = an empty line
+                   between comments, or between the last one and the item: not first in an item's list (SL_BLANK_BEFORE is
+                   for that), not last before a `}`, not twice in a row. No control characters, no blanks at the end. */
   sl_index next;
 };
 /* Index 0 = none. A comment line of its own stands before its item; a trailing one on the item's line. */
@@ -185,7 +187,8 @@ struct sl_op {
   uint32_t first_operand;
   uint16_t dst_count, src_count;
   uint32_t first_attr, first_wait, first_inc, first_set;
-  uint16_t attr_count, wait_count, inc_count, set_count;
+  uint16_t attr_count, inc_count, set_count;
+  uint32_t wait_count;
 };
 
 struct sl_loop {

@@ -6,58 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- engines and presence ---- */
-
-static void find_engines(struct sl_plan *plan)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  uint32_t streams = kernel->streams.len;
-  plan->engine_of = sl_heap_calloc(plan->heap, streams + 1u, sizeof *plan->engine_of);
-  bool *issues = sl_heap_calloc(plan->heap, streams + 1u, sizeof *issues);
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
-    if (kernel->stmts.data[at].kind == SL_STMT_OP)
-      issues[sl_issue_stream(kernel, sl_stmt_op(kernel, at)->stream)] = true;
-  uint32_t *number = sl_heap_calloc(plan->heap, streams + 1u, sizeof *number);
-  for (uint32_t s = 0; s < streams; s++)
-    if (issues[s]) {
-      number[s] = plan->engines.len;
-      sl_vec_add(plan->heap, &plan->engines, s);
-    }
-  for (uint32_t s = 0; s < streams; s++)
-    plan->engine_of[s] = number[sl_issue_stream(kernel, s)];
-  assert(plan->engines.len <= 64 && "machine descriptions have at most 64 engines");
-  sl_heap_free(plan->heap, issues);
-  sl_heap_free(plan->heap, number);
-}
-
-/* Adds `engines` to a block and to all around it; stops where they are known already. */
-static void mark_present(struct sl_plan *plan, sl_index block, sl_engines engines)
-{
-  while (block && (plan->present[block] | engines) != plan->present[block]) {
-    plan->present[block] |= engines;
-    block = sl_block_parent(plan->kernel, block);
-  }
-}
-
-static void find_presence(struct sl_plan *plan)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  plan->present = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *plan->present);
-  plan->has_barrier = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *plan->has_barrier);
-  uint32_t count = plan->engines.len;
-  sl_engines all = count == 64 ? ~(sl_engines)0 : ((sl_engines)1 << count) - 1;
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    const struct sl_stmt *stmt = &kernel->stmts.data[at];
-    if (stmt->kind == SL_STMT_OP) {
-      mark_present(plan, stmt->block, (sl_engines)1 << sl_plan_issues(plan, at));
-    } else if (stmt->kind == SL_STMT_BARRIER || stmt->kind == SL_STMT_BARRIER_RESET) {
-      mark_present(plan, stmt->block, all); /* a barrier is a statement of every stream */
-      for (sl_index b = stmt->block; b && !plan->has_barrier[b]; b = sl_block_parent(kernel, b))
-        plan->has_barrier[b] = true;
-    }
-  }
-  plan->present[kernel->root] = all;
-}
+/* ---- which dependences need a wait ---- */
 
 /* Registers that each engine's own code writes, for shells. */
 static void find_written(struct sl_plan *plan)
@@ -73,8 +22,6 @@ static void find_written(struct sl_plan *plan)
                   sl_map_pair(op->stream, (sl_name)kernel->operands.data[op->first_operand].value), NULL) = 1;
   }
 }
-
-/* ---- which dependences need a wait ---- */
 
 /* Whether the hardware orders the two ends by itself: same stream of an engine with interlock, same ordered queue, or a
  * load that its own stream stops for. */
@@ -248,15 +195,14 @@ int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
   plan->update_sem = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->update_sem);
   plan->place_in_run = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_run);
   plan->place_in_block = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_block);
-  find_engines(plan);
-  find_presence(plan);
+  sl_presence_find(&plan->presence, plan->heap, kernel);
   find_written(plan);
   status = drop_needless(plan, barriers_everywhere);
   sort_by_consumer(plan);
   thin_edges(plan);
-  plan->code = sl_heap_calloc(plan->heap, plan->engines.len + 1u, sizeof *plan->code);
-  for (uint32_t e = 0; e < plan->engines.len; e++)
-    sl_regcode_init(&plan->code[e], plan->heap, plan->engines.data[e]);
+  plan->code = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *plan->code);
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
+    sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e], sl_intern(plan->program, "w"));
   return status;
 }
 

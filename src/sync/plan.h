@@ -3,8 +3,7 @@
  * sl_plan_prepare resolves the dependences and drops those that need no wait; a strategy then chooses semaphores
  * (sl_plan_share), appends register code per engine, and sl_plan_write puts the result into the tree.
  *
- * "Engine" here means an issue stream with at least one statement, numbered densely; sets of engines are 64-bit masks
- * (machine descriptions have at most 64 engines).
+ * Engines are numbered densely as in ir/presence.h.
  */
 #ifndef SL_SYNC_PLAN_H
 #define SL_SYNC_PLAN_H
@@ -12,9 +11,8 @@
 #include <sluice/sync.h>
 
 #include "deps/explicit.h"
+#include "ir/presence.h"
 #include "sync/regcode.h"
-
-typedef uint64_t sl_engines;
 
 /* A semaphore of the plan: counts retirements of instructions of one block on one stream. */
 struct sl_plan_sem {
@@ -44,10 +42,7 @@ struct sl_plan {
   uint32_t *edge_count;
   sl_positions position;    /* text order by statement */
 
-  sl_vec(uint32_t) engines; /* dense engine -> stream */
-  uint32_t *engine_of;      /* stream -> dense engine that issues it */
-  sl_engines *present;      /* by block: engines with a statement in it at any depth */
-  bool *has_barrier;        /* by block, at any depth */
+  struct sl_presence presence;
 
   sl_vec(struct sl_plan_sem) sems; /* (from 1) */
   uint32_t *update_sem;     /* by statement: semaphore it increments, or 0 */
@@ -82,7 +77,7 @@ static inline uint32_t sl_plan_retires(const struct sl_plan *plan, sl_index stmt
 }
 static inline uint32_t sl_plan_issues(const struct sl_plan *plan, sl_index stmt)
 {
-  return plan->engine_of[sl_stmt_op(plan->kernel, stmt)->stream];
+  return plan->presence.engine_of[sl_stmt_op(plan->kernel, stmt)->stream];
 }
 static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index block, uint32_t sem)
 {
@@ -112,11 +107,5 @@ int sl_plan_walk(struct sl_plan *plan, const struct sl_walk_rules *rules, void *
 /* Trip count of a loop as an operand (integer, parameter, or variable of a loop outside `outer`), if it has that form.
  * Registers do not count: an engine without instructions in the loop may not have the same one. */
 bool sl_plan_trip_count(const struct sl_plan *plan, sl_index loop_stmt, sl_index outer, struct sl_value *count);
-
-/* Engines as a loop: for (sl_engines rest = set; rest; rest &= rest - 1) { uint32_t e = sl_first_engine(rest); ... } */
-static inline uint32_t sl_first_engine(sl_engines set)
-{
-  return (uint32_t)__builtin_ctzll(set);
-}
 
 #endif

@@ -4,11 +4,12 @@
 
 #include <assert.h>
 
-void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream)
+void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream, sl_name temporary_name)
 {
   memset(code, 0, sizeof *code);
   code->heap = heap;
   code->stream = stream;
+  code->temporary_name = temporary_name;
   sl_vec_add(heap, &code->vreg_names, 0);
 }
 
@@ -95,35 +96,7 @@ void sl_regcode_close_if(struct sl_regcode *code)
   close_item(code, SL_CODE_END_IF);
 }
 
-/* ---- folding ---- */
-
-struct known {
-  bool is_known;
-  uint32_t value;
-};
-
-struct change {
-  sl_vreg vreg;
-  struct known value;
-};
-typedef sl_vec(struct change) change_list;
-
-struct folder {
-  struct sl_regcode *code;
-  struct known *known; /* by vreg */
-  change_list log;     /* inside loops and branches: values before each change, to go back to */
-  uint32_t regions;    /* open loops and branches */
-  uint32_t *stamp;     /* by vreg; marks membership in a list */
-  uint32_t last_stamp;
-  struct known *other; /* by vreg, with a stamp: value at the end of the other arm */
-};
-
-static void set_known(struct folder *f, sl_vreg vreg, struct known value)
-{
-  if (f->regions)
-    sl_vec_add(f->code->heap, &f->log, ((struct change){ vreg, f->known[vreg] }));
-  f->known[vreg] = value;
-}
+/* ---- arithmetic ---- */
 
 static uint32_t evaluate(enum sl_opcode op, uint32_t a, uint32_t b)
 {
@@ -175,6 +148,65 @@ static void simplify(struct sl_code *item)
     break;
   default: break;
   }
+}
+
+struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b,
+                                 sl_vreg dst)
+{
+  if (a.kind == SL_VALUE_INT && b.kind == SL_VALUE_INT)
+    return sl_value_int(evaluate(op, a.value, b.value));
+  struct sl_code item = { .op = (uint8_t)op, .a = a, .b = b };
+  simplify(&item);
+  if (item.op == SL_OP_REG_SET)
+    return item.a;
+  if (!dst)
+    dst = sl_regcode_temporary(code);
+  sl_regcode_op(code, op, dst, a, b);
+  return sl_value_vreg(dst);
+}
+
+sl_vreg sl_regcode_temporary(struct sl_regcode *code)
+{
+  if (code->temporaries_used == code->temporaries.len) {
+    sl_vreg vreg = sl_regcode_vreg(code, code->temporary_name);
+    sl_vec_add(code->heap, &code->temporaries, vreg);
+  }
+  return code->temporaries.data[code->temporaries_used++];
+}
+
+void sl_regcode_release(struct sl_regcode *code)
+{
+  code->temporaries_used = 0;
+}
+
+/* ---- folding ---- */
+
+struct known {
+  bool is_known;
+  uint32_t value;
+};
+
+struct change {
+  sl_vreg vreg;
+  struct known value;
+};
+typedef sl_vec(struct change) change_list;
+
+struct folder {
+  struct sl_regcode *code;
+  struct known *known; /* by vreg */
+  change_list log;     /* inside loops and branches: values before each change, to go back to */
+  uint32_t regions;    /* open loops and branches */
+  uint32_t *stamp;     /* by vreg; marks membership in a list */
+  uint32_t last_stamp;
+  struct known *other; /* by vreg, with a stamp: value at the end of the other arm */
+};
+
+static void set_known(struct folder *f, sl_vreg vreg, struct known value)
+{
+  if (f->regions)
+    sl_vec_add(f->code->heap, &f->log, ((struct change){ vreg, f->known[vreg] }));
+  f->known[vreg] = value;
 }
 
 static void fold_value(const struct folder *f, struct sl_value *value)

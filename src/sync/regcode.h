@@ -53,16 +53,26 @@ struct sl_regcode {
   sl_vec(struct sl_code) code;
   sl_vec(sl_name) vreg_names; /* wished name of each vreg, index = vreg; 0 for entry 0 */
   sl_vec(uint32_t) open;      /* stack of open LOOP / IF / ELSE */
+  sl_vec(sl_vreg) temporaries;
+  uint32_t temporaries_used;
+  sl_name temporary_name;     /* wished */
   sl_index anchor_at;         /* where appended register instructions go */
   uint8_t anchor;
 };
 
-void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream);
+void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream, sl_name temporary_name);
 sl_vreg sl_regcode_vreg(struct sl_regcode *code, sl_name wished_name);
 /* Sets the place of the register instructions appended from here on. */
 void sl_regcode_anchor(struct sl_regcode *code, enum sl_anchor anchor, sl_index at);
 void sl_regcode_op(struct sl_regcode *code, enum sl_opcode op, sl_vreg dst, struct sl_value a, struct sl_value b);
 void sl_regcode_set(struct sl_regcode *code, sl_vreg dst, struct sl_value a);
+/* a op b as a value: computed now when both are integers, one of them when the other is neutral, else in a register: `dst`,
+ * or a temporary when dst is 0. */
+struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b,
+                                 sl_vreg dst);
+/* The next temporary of the pool, and giving all of them back for reuse. */
+sl_vreg sl_regcode_temporary(struct sl_regcode *code);
+void sl_regcode_release(struct sl_regcode *code);
 void sl_regcode_wait(struct sl_regcode *code, sl_index consumer, uint32_t sem, struct sl_value threshold);
 void sl_regcode_open_loop(struct sl_regcode *code);
 void sl_regcode_close_loop(struct sl_regcode *code);

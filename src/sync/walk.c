@@ -59,7 +59,7 @@ static void check_shell(struct walk *w, sl_index stmt, uint32_t engine)
 {
   struct sl_plan *plan = w->plan;
   sl_name missing;
-  uint32_t stream = plan->engines.data[engine];
+  uint32_t stream = plan->presence.engines.data[engine];
   if (!bound_unknown(plan, stmt, stream, &missing))
     return;
   w->failed = true;
@@ -97,21 +97,12 @@ static void walk_branch(struct walk *w, sl_index stmt, sl_engines engines)
     sl_regcode_close_if(&plan->code[sl_first_engine(rest)]);
 }
 
-static sl_engines engines_inside(const struct sl_plan *plan, sl_index stmt)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  if (kernel->stmts.data[stmt].kind == SL_STMT_LOOP)
-    return plan->present[sl_stmt_loop(kernel, stmt)->body];
-  const struct sl_branch *branch = sl_stmt_branch(kernel, stmt);
-  return plan->present[branch->then_block] | (branch->else_block ? plan->present[branch->else_block] : 0);
-}
-
 static void walk_nested(struct walk *w, sl_index stmt, sl_engines engines)
 {
   struct sl_plan *plan = w->plan;
   for (sl_engines rest = engines; rest; rest &= rest - 1)
     sl_regcode_anchor(&plan->code[sl_first_engine(rest)], SL_BEFORE_STMT, stmt);
-  sl_engines inside = engines_inside(plan, stmt);
+  sl_engines inside = sl_presence_inside(&plan->presence, plan->kernel, stmt);
   sl_engines shells = w->rules->arrive(w->strategy, stmt, engines) & engines & ~inside;
   for (sl_engines rest = shells; rest; rest &= rest - 1)
     check_shell(w, stmt, sl_first_engine(rest));
@@ -182,7 +173,7 @@ static void walk_block(struct walk *w, sl_index block, sl_engines engines)
 int sl_plan_walk(struct sl_plan *plan, const struct sl_walk_rules *rules, void *strategy)
 {
   struct walk w = { .plan = plan, .rules = rules, .strategy = strategy };
-  walk_block(&w, plan->kernel->root, plan->present[plan->kernel->root]);
+  walk_block(&w, plan->kernel->root, plan->presence.inside[plan->kernel->root]);
   return w.failed ? SLUICE_E_ANSWER : SLUICE_OK;
 }
 

@@ -113,7 +113,7 @@ static uint32_t write_waits(struct sl_plan *plan, const struct sl_regcode *code,
   }
   struct sl_op *op = sl_stmt_op(kernel, consumer);
   op->first_wait = first;
-  op->wait_count = (uint16_t)(kernel->waits.len - first);
+  op->wait_count = kernel->waits.len - first;
   return at;
 }
 
@@ -251,7 +251,7 @@ static void write_increments(struct sl_plan *plan)
 
 static void find_used_semaphores(struct sl_plan *plan)
 {
-  for (uint32_t e = 0; e < plan->engines.len; e++)
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     for (uint32_t i = 0; i < plan->code[e].code.len; i++) {
       const struct sl_code *item = &plan->code[e].code.data[i];
       if (item->kind == SL_CODE_WAIT && is_needed_wait(plan, item))
@@ -262,7 +262,7 @@ static void find_used_semaphores(struct sl_plan *plan)
 void sl_plan_write(struct sl_plan *plan)
 {
   struct writer w = { .plan = plan };
-  for (uint32_t e = 0; e < plan->engines.len; e++) {
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++) {
     assert(plan->code[e].open.len == 0 && "register code has an open loop");
     sl_regcode_fold(&plan->code[e]);
     sl_regcode_strip(&plan->code[e]);
@@ -275,7 +275,7 @@ void sl_plan_write(struct sl_plan *plan)
   for (uint32_t op = 0; op < SL_OPCODE_COUNT; op++)
     opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
   write_increments(plan); /* walks the tree: before register operations without an entry in update_sem are added */
-  for (uint32_t e = 0; e < plan->engines.len; e++)
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     write_engine(&w, &plan->code[e], opcode_names);
   declare_semaphores(plan);
 }

@@ -1,0 +1,297 @@
+/* per_loop.c: the published strategy: one semaphore per (loop, stream), thresholds in closed form (arXiv 2608.13757, 5.2-5.5).
+ *
+ * On each engine r_l counts all iterations of loop l so far, h_l those of the current visit. With S the innermost common
+ * loop, P the producer's own, N the updates in P's body on the producer's stream and K the producer's place among them:
+ *
+ *   producer in S, any k:                              mask * (N * (r_S - k) - (N - K))
+ *   producer nested below S, before the consumer, k=0:        N * r_P - (N - K)
+ *   producer nested below S, after the consumer,  k=1: mask * (N * r_P - (N - K))
+ *   the same, before the consumer, k=1, P directly in S: mask * (N * (r_P - h_P) - (N - K))
+ *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision).
+ *
+ * A branch arm is a loop of 0 or 1 trips. 32-bit unsigned: where the count may still be 0 and K < N the form would go below
+ * zero and hang, so that semaphore starts at N (a credit) and the wait adds K instead of subtracting N - K.
+ *
+ * Everything else is refused with the name of the edge. Exact where it applies. Linear in the tree times engines.
+ */
+#include "sync/passes.h"
+#include "sync/plan.h"
+
+enum form { FORM_NONE, FORM_DIRECT, FORM_NESTED, FORM_NESTED_BEFORE };
+
+/* What one engine counts of one block. */
+struct counter {
+  uint32_t engine;
+  sl_index block;
+  sl_vreg r, h; /* 0 = not kept */
+  uint32_t next; /* of the same block */
+};
+
+struct per_loop {
+  struct sl_plan *plan;
+  uint8_t *form; /* by edge */
+  sl_vec(struct counter) counters; /* (from 1) */
+  sl_map counter_of;               /* (engine, block) */
+  uint32_t *counters_of_block;
+  sl_engines *counting, *counting_below; /* by block: engines that count it or some block below; strictly below */
+  sl_vreg *mask; /* by engine: register for no-wait masks */
+};
+
+static sl_index block_of(const struct per_loop *p, sl_index stmt)
+{
+  return p->plan->kernel->stmts.data[stmt].block;
+}
+
+/* ---- which form an edge has ---- */
+
+static enum form classify(struct per_loop *p, const struct sl_edge *edge)
+{
+  const struct sl_plan *plan = p->plan;
+  const struct sl_kernel *kernel = plan->kernel;
+  const char *other = "shadow";
+  sl_index block = block_of(p, edge->producer);
+  if (edge->block != sl_common_block(kernel, edge->producer, edge->consumer)) {
+    sl_plan_inexpressible(p->plan, edge, "it is not carried by the innermost loop around both ends", other);
+    return FORM_NONE;
+  }
+  if (block == edge->block)
+    return FORM_DIRECT;
+  bool forward = plan->position.data[edge->producer] < plan->position.data[edge->consumer];
+  if (edge->k == (forward ? 0u : 1u))
+    return FORM_NESTED;
+  if (forward && edge->k == 1 && sl_block_parent(kernel, block) == edge->block)
+    return FORM_NESTED_BEFORE;
+  sl_plan_inexpressible(p->plan, edge, forward ? "its producer is nested in a loop below the carrying one, where only distance 0 "
+                                                 "(or 1, directly below) has a closed form"
+                                               : "its producer is nested in a loop below the carrying one and stands after the "
+                                                 "consumer, where only distance 1 has a closed form", other);
+  return FORM_NONE;
+}
+
+static struct counter *put_counter(struct per_loop *p, uint32_t engine, sl_index block)
+{
+  bool is_new;
+  uint32_t *at = sl_map_put(&p->counter_of, p->plan->heap, sl_map_pair(engine, block), &is_new);
+  if (is_new) {
+    *at = p->counters.len;
+    struct counter *counter = sl_vec_push(p->plan->heap, &p->counters);
+    counter->engine = engine;
+    counter->block = block;
+  }
+  return &p->counters.data[*at];
+}
+
+static sl_vreg counter_register(struct per_loop *p, uint32_t engine, sl_index block, const char *prefix)
+{
+  char buffer[48];
+  const char *name = sl_plan_block_name(p->plan, block, buffer);
+  return sl_regcode_vreg(&p->plan->code[engine], sl_internf(p->plan->program, "%s_%s", prefix, name[0] ? name : "root"));
+}
+
+static void need_r(struct per_loop *p, uint32_t engine, sl_index block)
+{
+  struct counter *counter = put_counter(p, engine, block);
+  if (!counter->r)
+    counter->r = counter_register(p, engine, block, "r");
+}
+
+static void need_h(struct per_loop *p, uint32_t engine, sl_index block)
+{
+  struct counter *counter = put_counter(p, engine, block);
+  if (!counter->h)
+    counter->h = counter_register(p, engine, block, "h");
+}
+
+/* Classifies every edge, notes which counters each engine keeps and which semaphores need a credit. */
+static int collect(struct per_loop *p)
+{
+  struct sl_plan *plan = p->plan;
+  bool failed = false;
+  p->form = sl_heap_calloc(plan->heap, plan->edges.len + 1u, sizeof *p->form);
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    p->form[i] = (uint8_t)classify(p, edge);
+    failed |= p->form[i] == FORM_NONE;
+    uint32_t engine = sl_plan_issues(plan, edge->consumer);
+    struct sl_plan_sem *sem = &plan->sems.data[plan->update_sem[edge->producer]];
+    need_r(p, engine, block_of(p, edge->producer));
+    if (edge->k > 0)
+      need_h(p, engine, edge->block);
+    if (p->form[i] == FORM_NESTED_BEFORE)
+      need_h(p, engine, block_of(p, edge->producer));
+    if (p->form[i] != FORM_DIRECT && plan->place_in_block[edge->producer] < sem->updates)
+      sem->start = sem->updates;
+  }
+  return failed ? SLUICE_E_ANSWER : SLUICE_OK;
+}
+
+static void make_lists(struct per_loop *p)
+{
+  const struct sl_plan *plan = p->plan;
+  uint32_t blocks = plan->kernel->blocks.len;
+  p->counters_of_block = sl_heap_calloc(plan->heap, blocks, sizeof *p->counters_of_block);
+  p->counting = sl_heap_calloc(plan->heap, blocks, sizeof *p->counting);
+  p->counting_below = sl_heap_calloc(plan->heap, blocks, sizeof *p->counting_below);
+  for (uint32_t c = p->counters.len; c-- > 1;) {
+    struct counter *counter = &p->counters.data[c];
+    sl_engines engine = (sl_engines)1 << counter->engine;
+    counter->next = p->counters_of_block[counter->block];
+    p->counters_of_block[counter->block] = c;
+    p->counting[counter->block] |= engine;
+    for (sl_index b = sl_block_parent(plan->kernel, counter->block); b && !(p->counting_below[b] & engine);
+         b = sl_block_parent(plan->kernel, b)) {
+      p->counting_below[b] |= engine;
+      p->counting[b] |= engine;
+    }
+  }
+  p->mask = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *p->mask);
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
+    p->mask[e] = sl_regcode_vreg(&plan->code[e], sl_intern(plan->program, "m"));
+}
+
+/* ---- the rules of the walk ---- */
+
+static void increment(struct sl_regcode *code, sl_vreg vreg)
+{
+  if (vreg)
+    sl_regcode_op(code, SL_OP_REG_ADD, vreg, sl_value_vreg(vreg), sl_value_int(1));
+}
+
+static void start_block(void *strategy, sl_index block, sl_engines engines)
+{
+  struct per_loop *p = strategy;
+  if (block == p->plan->kernel->root)
+    for (uint32_t c = 1; c < p->counters.len; c++)
+      if (p->counters.data[c].r)
+        sl_regcode_set(&p->plan->code[p->counters.data[c].engine], p->counters.data[c].r, sl_value_int(0));
+  for (uint32_t c = p->counters_of_block[block]; c; c = p->counters.data[c].next) {
+    const struct counter *counter = &p->counters.data[c];
+    if (!(engines >> counter->engine & 1))
+      continue;
+    increment(&p->plan->code[counter->engine], counter->r);
+    increment(&p->plan->code[counter->engine], counter->h);
+  }
+}
+
+/* The threshold of edge `i`, computed into a temporary where it is not a register or a number already. */
+static struct sl_value threshold_of(struct per_loop *p, uint32_t i)
+{
+  const struct sl_plan *plan = p->plan;
+  const struct sl_edge *edge = &plan->edges.data[i];
+  uint32_t engine = sl_plan_issues(plan, edge->consumer);
+  struct sl_regcode *code = &plan->code[engine];
+  const struct counter *own = put_counter(p, engine, block_of(p, edge->producer));
+  const struct sl_plan_sem *sem = &plan->sems.data[plan->update_sem[edge->producer]];
+  uint32_t n = sem->updates, place = plan->place_in_block[edge->producer];
+  sl_vreg temporary = sl_regcode_temporary(code);
+
+  struct sl_value mask = sl_value_int(1);
+  if (edge->k > 0)
+    mask = sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_counter(p, engine, edge->block)->h),
+                            sl_value_int(edge->k), p->mask[engine]);
+  struct sl_value value = sl_value_vreg(own->r);
+  if (p->form[i] == FORM_DIRECT)
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(edge->k), temporary);
+  else if (p->form[i] == FORM_NESTED_BEFORE)
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_vreg(own->h), temporary);
+  value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n), temporary);
+  if (sem->start)
+    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(place), temporary);
+  else
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - place), temporary);
+  return sl_regcode_value(code, SL_OP_REG_MUL, mask, value, temporary);
+}
+
+static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engines)
+{
+  struct per_loop *p = strategy;
+  const struct sl_plan *plan = p->plan;
+  (void)engines;
+  for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next) {
+    uint32_t from = plan->first_edge[at], count = plan->edge_count[at];
+    if (!count)
+      continue;
+    struct sl_regcode *code = &plan->code[sl_plan_issues(plan, at)];
+    sl_regcode_anchor(code, SL_BEFORE_STMT, at);
+    sl_regcode_release(code);
+    sl_heap *heap = plan->heap;
+    struct sl_value *values = sl_heap_alloc(heap, count * sizeof *values);
+    for (uint32_t i = 0; i < count; i++)
+      values[i] = threshold_of(p, from + i);
+    for (uint32_t i = 0; i < count; i++)
+      sl_regcode_wait(code, at, plan->update_sem[plan->edges.data[from + i].producer], values[i]);
+    sl_heap_free(heap, values);
+  }
+}
+
+/* An engine without instructions in a loop whose iterations it counts adds the trip count at once where it is at hand. */
+static bool count_at_once(struct per_loop *p, sl_index loop, uint32_t c)
+{
+  const struct sl_plan *plan = p->plan;
+  const struct counter *counter = &p->counters.data[c];
+  struct sl_value trips;
+  if (counter->h || plan->presence.has_barrier[counter->block] || !sl_plan_trip_count(plan, loop, loop, &trips))
+    return false;
+  sl_regcode_op(&plan->code[counter->engine], SL_OP_REG_ADD, counter->r, sl_value_vreg(counter->r), trips);
+  return true;
+}
+
+static void zero_visit(struct per_loop *p, sl_index block)
+{
+  for (uint32_t c = block ? p->counters_of_block[block] : 0; c; c = p->counters.data[c].next)
+    if (p->counters.data[c].h)
+      sl_regcode_set(&p->plan->code[p->counters.data[c].engine], p->counters.data[c].h, sl_value_int(0));
+}
+
+static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
+{
+  struct per_loop *p = strategy;
+  const struct sl_plan *plan = p->plan;
+  const struct sl_kernel *kernel = plan->kernel;
+  if (kernel->stmts.data[stmt].kind == SL_STMT_IF) {
+    const struct sl_branch *branch = sl_stmt_branch(kernel, stmt);
+    zero_visit(p, branch->then_block);
+    zero_visit(p, branch->else_block);
+    return p->counting[branch->then_block] | p->counting[branch->else_block];
+  }
+  sl_index body = sl_stmt_loop(kernel, stmt)->body;
+  zero_visit(p, body);
+  sl_engines shells = p->counting_below[body];
+  for (uint32_t c = p->counters_of_block[body]; c; c = p->counters.data[c].next) {
+    sl_engines engine = (sl_engines)1 << p->counters.data[c].engine;
+    if ((engine & engines & ~plan->presence.inside[body] & ~shells) && !count_at_once(p, stmt, c))
+      shells |= engine;
+  }
+  return shells;
+}
+
+static void end_block(void *strategy, sl_index block, sl_engines engines)
+{
+  (void)strategy;
+  (void)block;
+  (void)engines;
+}
+
+int sl_allocate_per_loop(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+{
+  static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
+  struct sl_plan plan = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel,
+                          .target = target, .report = report, .strategy = "per-loop" };
+  int status = sl_plan_prepare(&plan, false);
+  struct per_loop p = { .plan = &plan };
+  if (status == SLUICE_OK) {
+    sl_plan_share(&plan, SL_SHARE_BLOCK);
+    (void)sl_vec_push(plan.heap, &p.counters);
+    status = collect(&p);
+  }
+  if (status == SLUICE_OK)
+    status = sl_plan_check_divergence(&plan);
+  if (status == SLUICE_OK) {
+    make_lists(&p);
+    status = sl_plan_walk(&plan, &rules, &p);
+  }
+  if (status == SLUICE_OK)
+    sl_plan_write(&plan);
+  sl_heap_child_free(plan.heap);
+  return status;
+}

@@ -1,0 +1,176 @@
+/* sync.c: the pipeline of synchronization: sluice_sync and the tables of strategies and passes.
+ *
+ * Works on a copy of the input, kernel by kernel, so that the input is never half changed. Every pass reports its own
+ * errors; the first pass that fails ends the call.
+ */
+#include <sluice/sync.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "ir/verify.h"
+#include "sync/passes.h"
+
+static const sluice_strategy strategies[] = {
+  { SLUICE_ALLOC_SHADOW, "shadow", "shadow counters and delay lines: every carrying loop and distance (default)" },
+  { SLUICE_ALLOC_PER_LOOP, "per-loop", "the published closed form: one semaphore per loop and stream" },
+  { SLUICE_ALLOC_BARRIER, "barrier", "all engines meet at every loop arrival and iteration end" },
+};
+
+const sluice_strategy *sluice_strategies(size_t *count)
+{
+  *count = sizeof strategies / sizeof *strategies;
+  return strategies;
+}
+
+struct pipeline {
+  const sluice_program *input;
+  const sluice_targets *targets;
+  const sluice_sync_options *options;
+  sl_program *program; /* the copy */
+  struct sl_kernel *kernel;
+  const struct sl_target *target;
+  sl_source source; /* of the input: the copy's statements keep their places in it */
+  sl_heap scratch;
+  sl_report report;
+};
+
+/* ---- the passes ---- */
+
+static int pass_strip(struct pipeline *p)
+{
+  sl_loc where;
+  if (!sl_has_synchronization(p->kernel, &where))
+    return SLUICE_OK;
+  if (p->options->resync) {
+    sl_strip_synchronization(p->program, p->kernel);
+    return SLUICE_OK;
+  }
+  sl_report_begin(&p->report, SLUICE_ERROR, SL_RULE_SYNCED, where,
+                  "kernel '%s' already carries synchronization: --resync strips it first",
+                  sl_text(p->program, p->kernel->name));
+  sl_report_end(&p->report);
+  return SLUICE_E_INPUT;
+}
+
+static int pass_expand(struct pipeline *p)
+{
+  const struct sl_kernel *kernel = p->kernel;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (kernel->stmts.data[at].kind == SL_STMT_LOOP && sl_stmt_loop(kernel, at)->unroll)
+      sl_warning(&p->report, SL_RULE_UNROLL_KEPT, kernel->stmts.data[at].loc,
+                 "the request to unroll loop '%s' is kept, not carried out",
+                 sl_text(p->program, sl_stmt_loop(kernel, at)->var));
+  sl_expand_copies(p->program, p->kernel);
+  return SLUICE_OK;
+}
+
+static int pass_allocate(struct pipeline *p)
+{
+  if (!p->kernel->is_explicit) {
+    sl_error(&p->report, SL_RULE_NOT_EXPLICIT, p->kernel->loc,
+             "dependences are not inferred: list those of kernel '%s' as `dep` lines and mark it `explicit`",
+             sl_text(p->program, p->kernel->name));
+    return SLUICE_E_INPUT;
+  }
+  switch (p->options->alloc) {
+  case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(p->program, p->kernel, p->target, &p->report);
+  case SLUICE_ALLOC_PER_LOOP: return sl_allocate_per_loop(p->program, p->kernel, p->target, &p->report);
+  case SLUICE_ALLOC_BARRIER: return sl_allocate_barrier(p->program, p->kernel, p->target, &p->report);
+  }
+  assert(false && "unknown strategy");
+  return SLUICE_E_INPUT;
+}
+
+static int pass_epilogue(struct pipeline *p)
+{
+  sl_add_epilogue(p->kernel);
+  return SLUICE_OK;
+}
+
+/* Shells make engines walk loops they did not walk before: do they agree on the bounds? */
+static int pass_verify(struct pipeline *p)
+{
+  return sl_verify_registers(p->program, p->kernel, &p->report);
+}
+
+static int pass_limits(struct pipeline *p)
+{
+  return sl_check_limits(p->program, p->kernel, p->target, &p->report);
+}
+
+static const sluice_pass pass_table[] = {
+  { "strip", "existing synchronization is refused, or with --resync taken out" },
+  { "expand", "`a|b.op` and `*.op` become one copy per engine" },
+  { "allocate", "semaphores, waits, updates and threshold code by the chosen strategy" },
+  { "epilogue", "all streams meet and semaphores get their start values back" },
+  { "verify", "engines agree on what they now count" },
+  { "limits", "semaphores, registers and counts fit the target" },
+};
+static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,    pass_expand, pass_allocate,
+                                                             pass_epilogue, pass_verify, pass_limits };
+enum { PASS_COUNT = sizeof pass_table / sizeof *pass_table };
+_Static_assert(sizeof pass_functions / sizeof *pass_functions == PASS_COUNT, "one function per row");
+
+const sluice_pass *sluice_passes(size_t *count)
+{
+  *count = PASS_COUNT;
+  return pass_table;
+}
+
+static double seconds(void)
+{
+  return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static int run_passes(struct pipeline *p)
+{
+  for (size_t i = 0; i < PASS_COUNT; i++) {
+    double began = seconds();
+    int status = SLUICE_OK;
+    for (uint32_t k = 0; k < p->program->kernels.len && status == SLUICE_OK; k++) {
+      p->kernel = p->program->kernels.data[k];
+      p->target = sl_target_find(p->targets, sl_text(p->program, p->kernel->target));
+      assert(p->target && "the program is verified, so its target is known");
+      status = pass_functions[i](p);
+    }
+    if (status != SLUICE_OK)
+      return status;
+    if (p->options->after_pass)
+      p->options->after_pass(p->options->user, pass_table[i].name, p->program, seconds() - began);
+  }
+  return SLUICE_OK;
+}
+
+static int sync_guarded(void *arg)
+{
+  struct pipeline *p = arg;
+  sl_program_copy_into(p->program, p->input);
+  return run_passes(p);
+}
+
+int sluice_sync(sluice_program **out, const sluice_program *program, const sluice_targets *targets,
+                const sluice_sync_options *options, const sluice_sink *sink)
+{
+  assert(out && program && targets && options);
+  *out = NULL;
+  struct pipeline p = { .input = program, .targets = targets, .options = options };
+  p.program = sl_program_new(program->source.name, NULL, 0);
+  if (!p.program)
+    return SLUICE_E_NO_MEMORY;
+  sl_heap_init(&p.scratch, &p.program->guard);
+  p.source = program->source; /* a view with its own table of lines: the input may be shared between threads */
+  p.source.heap = &p.scratch;
+  memset(&p.source.lines, 0, sizeof p.source.lines);
+  sl_report_init(&p.report, &p.scratch, sink, &p.source);
+  int status = sl_guard_run(&p.program->guard, sync_guarded, &p);
+  sl_heap_free_all(&p.scratch);
+  if (status == SLUICE_OK) {
+    *out = p.program;
+    return SLUICE_OK;
+  }
+  sl_heap_free_all(&p.program->heap);
+  free(p.program);
+  return status;
+}
