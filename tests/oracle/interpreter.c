@@ -294,11 +294,11 @@ static const struct sl_oracle_dep *unmet_dep(const struct machine *machine, uint
   uint32_t position = machine->positions[issue];
   if (position >= sequence->len || sequence->instances[position].instruction != instruction)
     return NULL; /* found out when it issues */
-  const uint32_t *needs = reference->needs + sequence->instances[position].first_need;
+  uint32_t first_need = sequence->instances[position].first_need;
   const struct sl_oracle_instruction *consumer = &reference->instructions[instruction];
   for (uint32_t d = 0; d < consumer->dep_count; d++) {
     const struct sl_oracle_dep *dep = &reference->deps[consumer->first_dep + d];
-    if (!dep->free && machine->retired[dep->producer] < needs[d])
+    if (!dep->free && machine->retired[dep->producer] < reference->needs[first_need + d])
       return dep;
   }
   return NULL;
@@ -355,10 +355,10 @@ static bool head_ready(struct machine *machine, uint32_t stream)
   const struct sl_gate *shut = shut_gate(machine, stream, op);
   uint32_t retires_on = retire_stream(machine, stream, op);
   uint32_t instruction = machine->instruction_of[(size_t)s * machine->stream_count + retires_on];
-  if (instruction != NO_INSTRUCTION)
-    compare_with_reference(machine, stream, instruction, shut);
   if (machine->walks[stream].error)
     judge(machine, SL_VERDICT_UNDEFINED, "%s waits for an undefined register", stream_text(machine, stream));
+  if (instruction != NO_INSTRUCTION)
+    compare_with_reference(machine, stream, instruction, shut);
   return !shut && (sl_opcode_table[op->code].op_class != SL_CLASS_DRAIN || drained(machine, stream));
 }
 

@@ -240,7 +240,7 @@ static void same_stream_needs_a_wait_on_weak_hardware(void **state)
               "loop i < %t {\n c: e0.op\n d: e1.op\n}\ndep p -> ld\ndep c -> d"
 #define LOADS_SYNCED(wait1)                                                                                        \
   "buffer b : hbm i32[4]\nsem sp, sc\n e1.reg_set %c, 0\np: e2.op inc sp\n"                                        \
-  "ld.0: e2.reg_load %t <- b[0] { assume = n }  wait sp >= 1\n"                                                    \
+  "ld.0: e2.reg_load %t <- b[0] { assume = n }\n"                                                                  \
   "ld.1: e0.reg_load %t <- b[0] { assume = n }  wait sp >= 1\n"                                                    \
   "ld.2: e1.reg_load %t <- b[0] { assume = n }  " wait1 "\n"                                                       \
   "loop i < %t {\n c: e0.op inc sc\n e1.reg_add %c, %c, 1\n d: e1.op wait sc >= %c\n}\nepilogue"
