@@ -77,8 +77,8 @@ uint64_t sl_generate_random(uint64_t *state)
 size_t sl_generate_bytes(uint64_t seed, uint8_t bytes[SL_GENERATE_MAX_BYTES])
 {
   uint64_t state = seed;
-  size_t limit = sl_generate_random(&state) % 4 ? 160 : SL_GENERATE_MAX_BYTES;
-  size_t length = 24 + sl_generate_random(&state) % (limit - 24);
+  size_t limit = sl_generate_random(&state) % 4 ? 200 : SL_GENERATE_MAX_BYTES;
+  size_t length = 30 + sl_generate_random(&state) % (limit - 30);
   for (size_t i = 0; i < length; i++)
     bytes[i] = (uint8_t)(sl_generate_random(&state) >> 32);
   return length;

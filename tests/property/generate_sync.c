@@ -100,7 +100,7 @@ static void value_of(struct sync_generator *g, unsigned kinds)
       sl_text_puts(g->text, variables[choose(g, g->loop_count)]);
       break;
     } /* fall through */
-  default: sl_text_printf(g->text, "%u", choose(g, 4)); break;
+  default: sl_text_printf(g->text, "%u", choose(g, 6)); break;
   }
 }
 
@@ -176,6 +176,7 @@ static void loop_head(struct sync_generator *g, const char *var)
   case 13: sl_text_printf(g->text, " < n%u while ?c%u", choose(g, 3), g->next_opaque++); break;
   case 14: sl_text_printf(g->text, " while ?c%u", g->next_opaque++); break;
   case 15: sl_text_printf(g->text, " while %s < n%u", var, choose(g, 3)); break;
+  case 9: sl_text_printf(g->text, " < n%u + 2", choose(g, 3)); break;
   default: sl_text_puts(g->text, " < "); value(g); break;
   }
   sl_text_puts(g->text, " {\n");
@@ -259,17 +260,24 @@ static void dependence(struct sync_generator *g)
 {
   struct dep dep;
   memset(&dep, 0, sizeof dep);
-  dep.producer = choose(g, g->instruction_count);
   dep.consumer = choose(g, g->instruction_count);
+  dep.producer = choose(g, g->instruction_count);
   unsigned common = common_loops(&g->instructions[dep.producer], &g->instructions[dep.consumer]);
-  bool carried = choose(g, 2);
+  /* Of two producers the one with more loops in common: most pairs share none. */
+  unsigned other_producer = choose(g, g->instruction_count);
+  unsigned other_common = common_loops(&g->instructions[other_producer], &g->instructions[dep.consumer]);
+  if (other_common > common) {
+    dep.producer = other_producer;
+    common = other_common;
+  }
+  bool carried = choose(g, 3);
   if (common == 0 && dep.producer > dep.consumer) {
     unsigned other = dep.producer;
     dep.producer = dep.consumer;
     dep.consumer = other;
   }
   if (common && (carried || dep.producer >= dep.consumer)) {
-    static const unsigned distances[] = { 1, 1, 1, 2, 2, 2, 3, 4 };
+    static const unsigned distances[] = { 1, 1, 2, 1, 2, 2, 3, 4 };
     dep.carrier = g->instructions[dep.consumer].loops[choose(g, common)];
     dep.k = distances[choose(g, 8)];
   }
@@ -298,7 +306,7 @@ void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
   if (g.instruction_count == 0)
     op(&g, 1);
   g.choices = &deps;
-  unsigned wanted = 1 + choose(&g, 2 * g.instruction_count + 1);
+  unsigned wanted = 1 + g.instruction_count / 2 + choose(&g, 2 * g.instruction_count);
   for (unsigned d = 0; d < wanted && g.dep_count < MAX_DEPS; d++)
     dependence(&g);
   sl_text_puts(text, "}\n");

@@ -5,6 +5,9 @@
  * opaque conditions every run finishes, respects every dependence instance and, for the counting strategies, waits for
  * nothing else. The kernels of bench/table2 are tried too, with trip counts scaled down.
  *
+ * The judge is watched as well: of every few kernels a mutant (a wait or an update taken out, a register off by one) runs, and a
+ * campaign that catches too few of them fails.
+ *
  * Per choice of inputs and strategy there is one schedule for every stream that retires last (this finds every race), and one
  * of each other mode.
  */
@@ -16,7 +19,16 @@
 #include "property/campaign.h"
 #include "target/target.h"
 
-enum { STRATEGIES = 3, ASSIGNMENTS = 3, INSTANCE_LIMIT = 400, STEP_LIMIT = 200000, MAX_PARAMS = 32 };
+enum { STRATEGIES = 3, ASSIGNMENTS = 6, INSTANCE_LIMIT = 1000, STEP_LIMIT = 200000, MAX_PARAMS = 32, MAX_DISTANCE = 4 };
+
+/* What is done to a synchronized kernel to see whether the oracle notices, and the least share that must be noticed: a wait
+ * may be implied by others, a register may count what is never waited for in the runs tried. */
+enum mutation { MUTATION_WAIT, MUTATION_UPDATE, MUTATION_REGISTER, MUTATIONS };
+static const struct {
+  const char *name;
+  unsigned least_percent;
+} mutations[MUTATIONS] = { { "wait taken out", 35 }, { "update taken out", 35 }, { "register off by one", 35 } };
+enum { MUTANT_EVERY = 3 };
 
 static const struct strategy {
   enum sluice_alloc alloc;
@@ -30,6 +42,8 @@ struct campaign_state {
   const sluice_targets *targets;
   bool show; /* print the synchronized kernels that fail */
   uint64_t kernels, accepted[STRATEGIES], refused[STRATEGIES], runs, steps, instances, long_references, undecided;
+  uint64_t mutants[MUTATIONS], caught[MUTATIONS];
+  uint64_t waited[MAX_DISTANCE + 1]; /* by distance: instances that wait for something, hardware order aside */
 };
 
 /* One kernel, synchronized by every strategy that accepts it. */
@@ -171,9 +185,9 @@ static bool run_strategy(struct subject *subject, unsigned s, const struct sl_or
 }
 
 /* Static parameters keep their values: the output may depend on them. */
-static void choose_params(struct subject *subject, int64_t *params, unsigned largest)
+static void choose_params(struct subject *subject, int64_t *params, unsigned kinds)
 {
-  static const int64_t trips[] = { 0, 1, 2, 3, 5 };
+  static const int64_t trips[] = { 2, 1, 0, 3, 3, 5, 2 };
   const struct sl_kernel *kernel = kernel_of(subject->original);
   struct sl_oracle_view view;
   if (sl_oracle_view_init(&view, subject->original, kernel))
@@ -181,16 +195,32 @@ static void choose_params(struct subject *subject, int64_t *params, unsigned lar
   sl_oracle_view_free(&view);
   for (uint32_t p = 0; p < kernel->params.len; p++) {
     if (!kernel->params.data[p].is_static)
-      params[p] = trips[draw(subject, largest)];
+      params[p] = trips[draw(subject, kinds)];
+  }
+}
+
+static void count_waited(struct campaign_state *state, const struct sl_oracle_reference *reference)
+{
+  state->instances += reference->instance_count;
+  for (uint32_t stream = 0; stream < reference->view.kernel->streams.len; stream++) {
+    const struct sl_oracle_sequence *sequence = &reference->sequences[stream];
+    for (uint32_t i = 0; i < sequence->len; i++) {
+      const struct sl_oracle_instruction *consumer = &reference->instructions[sequence->instances[i].instruction];
+      for (uint32_t d = 0; d < consumer->dep_count; d++) {
+        const struct sl_oracle_dep *dep = &reference->deps[consumer->first_dep + d];
+        if (!dep->free && reference->needs[sequence->instances[i].first_need + d] && dep->k <= MAX_DISTANCE)
+          state->waited[dep->k]++;
+      }
+    }
   }
 }
 
 /* One choice of inputs. Kernels that run for too long are tried with smaller trip counts. */
 static bool run_assignment(struct subject *subject)
 {
-  for (unsigned largest = 5; largest >= 1; largest -= 2) {
+  for (unsigned kinds = 7; kinds >= 1; kinds -= 3) {
     int64_t params[MAX_PARAMS] = { 0 };
-    choose_params(subject, params, largest);
+    choose_params(subject, params, kinds);
     struct sl_oracle_inputs inputs = { params, kernel_of(subject->original)->params.len, sl_generate_random(&subject->random) };
     struct sl_oracle_reference reference;
     enum sl_reference_status status =
@@ -199,7 +229,8 @@ static bool run_assignment(struct subject *subject)
     subject->state->long_references += status == SL_REFERENCE_LONG;
     if (status == SL_REFERENCE_BAD || status == SL_REFERENCE_UNSUPPORTED)
       holds = sl_fail(subject->failure, "no reference", "status %d", (int)status);
-    subject->state->instances += status == SL_REFERENCE_OK ? reference.instance_count : 0;
+    if (status == SL_REFERENCE_OK)
+      count_waited(subject->state, &reference);
     for (unsigned s = 0; s < STRATEGIES && holds && status == SL_REFERENCE_OK; s++)
       holds = !subject->synced[s] || run_strategy(subject, s, &reference);
     sl_oracle_reference_free(&reference);
@@ -216,6 +247,71 @@ static void free_subject(struct subject *subject)
     sluice_program_free(subject->synced[s]);
 }
 
+/* ---- mutants ---- */
+
+static bool is_mutable(const struct sl_kernel *kernel, sl_index stmt, enum mutation mutation)
+{
+  if (sl_stmt_get(kernel, stmt)->kind != SL_STMT_OP)
+    return false;
+  const struct sl_op *op = sl_stmt_op(kernel, stmt);
+  switch (mutation) {
+  case MUTATION_WAIT: return op->wait_count > 0;
+  case MUTATION_UPDATE: return op->inc_count > 0;
+  default: return op->code == SL_OP_REG_ADD && kernel->operands.data[op->first_operand + 2].kind == SL_OPERAND_INT;
+  }
+}
+
+static void mutate_op(struct subject *subject, const struct sl_kernel *kernel, struct sl_op *op, enum mutation mutation)
+{
+  switch (mutation) {
+  case MUTATION_WAIT:
+    op->first_wait += (uint32_t)draw(subject, 2) && op->wait_count > 1; /* the first or the last one */
+    op->wait_count--;
+    break;
+  case MUTATION_UPDATE: op->inc_count--; break;
+  default: kernel->operands.data[op->first_operand + 2].value += draw(subject, 2) ? 1 : -1; break;
+  }
+}
+
+/* Changes one op of the synchronized kernel; false when it has none to change. */
+static bool mutate(struct subject *subject, unsigned s, enum mutation mutation)
+{
+  const struct sl_kernel *kernel = kernel_of(subject->synced[s]);
+  uint64_t count = 0;
+  for (sl_index i = sl_walk_first(kernel, kernel->root); i; i = sl_walk_next(kernel, kernel->root, i))
+    count += is_mutable(kernel, i, mutation);
+  uint64_t chosen = count ? draw(subject, count) : 0;
+  for (sl_index i = sl_walk_first(kernel, kernel->root); i && count; i = sl_walk_next(kernel, kernel->root, i)) {
+    if (is_mutable(kernel, i, mutation) && chosen-- == 0) {
+      mutate_op(subject, kernel, sl_stmt_op(kernel, i), mutation);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The strategies' outputs have passed: keeps the first alone, breaks it, and counts whether that is noticed. */
+static void try_mutant(struct subject *subject)
+{
+  struct sl_failure *kept = subject->failure, noticed = { "", "" };
+  enum mutation mutation = (enum mutation)draw(subject, MUTATIONS);
+  for (unsigned s = 1; s < STRATEGIES; s++) {
+    sluice_program_free(subject->synced[s]);
+    subject->synced[s] = NULL;
+  }
+  if (!mutate(subject, 0, mutation))
+    return;
+  bool holds = true, show = subject->state->show;
+  subject->failure = &noticed;
+  subject->state->show = false;
+  for (unsigned a = 0; a < ASSIGNMENTS && holds; a++)
+    holds = run_assignment(subject);
+  subject->failure = kept;
+  subject->state->show = show;
+  subject->state->mutants[mutation]++;
+  subject->state->caught[mutation] += !holds;
+}
+
 static bool kernel_is_synchronized(void *user, const char *text, uint64_t seed, struct sl_failure *failure)
 {
   struct subject subject = { .state = user, .random = seed, .failure = failure };
@@ -223,6 +319,8 @@ static bool kernel_is_synchronized(void *user, const char *text, uint64_t seed, 
   bool holds = prepare(&subject, text);
   for (unsigned a = 0; a < ASSIGNMENTS && holds; a++)
     holds = run_assignment(&subject);
+  if (holds && seed % MUTANT_EVERY == 0)
+    try_mutant(&subject);
   free_subject(&subject);
   return holds;
 }
@@ -285,6 +383,20 @@ static void try_table2(void *user, const char *path)
   free(text);
 }
 
+static unsigned report_mutants(const struct campaign_state *state)
+{
+  unsigned blind = 0;
+  for (unsigned m = 0; m < MUTATIONS; m++) {
+    printf("mutants, %s: %llu of %llu noticed\n", mutations[m].name, (unsigned long long)state->caught[m],
+           (unsigned long long)state->mutants[m]);
+    if (state->mutants[m] >= 50 && 100 * state->caught[m] < mutations[m].least_percent * state->mutants[m]) {
+      printf("FAILED: fewer than %u %% of these mutants were noticed\n", mutations[m].least_percent);
+      blind++;
+    }
+  }
+  return blind;
+}
+
 static double share(uint64_t part, uint64_t whole)
 {
   return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -306,6 +418,10 @@ int main(int argc, char **argv)
     printf("%s: %llu accepted, %llu refused (%.1f %% of what was tried)\n", strategies[s].name,
            (unsigned long long)state.accepted[s], (unsigned long long)state.refused[s],
            share(state.accepted[s], state.accepted[s] + state.refused[s]));
+  failed += report_mutants(&state);
+  printf("dependence instances to wait for, by distance:");
+  for (unsigned k = 0; k <= MAX_DISTANCE; k++)
+    printf(" %u: %llu%s", k, (unsigned long long)state.waited[k], k < MAX_DISTANCE ? "," : "\n");
   struct table2 table = { &state, 0, 0 };
   if (!campaign.only_one) {
     char directory[4096];
