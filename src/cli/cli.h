@@ -1,0 +1,132 @@
+/* cli.h: the command line tool. A client of the public API alone.
+ *
+ * One table (main.c) has a row for every command: name, summary, arguments, options, function. Parsing, --help, the man
+ * page and the shell completion all come from it. A command is one file cmd_NAME.c and one row.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdio.h>
+
+#include <sluice/sluice.h>
+
+enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD = 2, CLI_UNDECIDED = 3 };
+
+/* What the value of an option is; decides how it is checked and completed. */
+enum cli_value { CLI_FLAG, CLI_FILE, CLI_NAME, CLI_FORM, CLI_STRATEGY, CLI_PASS };
+
+struct cli_option {
+  const char *name;       /* as in --name; NULL ends a list */
+  char letter;            /* as in -o, or 0 */
+  enum cli_value kind;
+  const char *value_name; /* for help; NULL for flags */
+  const char *summary;
+};
+
+struct cli_call;
+
+struct cli_command {
+  const char *name, *summary;
+  const char *arguments; /* for help: "FILE..." */
+  const char *description;
+  const struct cli_option *options;
+  unsigned least, most; /* number of arguments */
+  int (*run)(struct cli_call *call);
+};
+
+extern const struct cli_command cli_commands[];
+extern const size_t cli_command_count;
+const struct cli_command *cli_find_command(const char *name);
+
+/* ---- options.c: one call of a command ---- */
+
+struct cli_given {
+  const struct cli_option *option;
+  const char *value; /* NULL for flags */
+};
+
+struct cli_call {
+  const struct cli_command *command;
+  struct cli_given *given; /* in the order of the command line */
+  size_t given_count;
+  char **arguments;
+  size_t argument_count;
+  bool wants_help;
+};
+
+/* Reads argv[1...]; false after reporting what is wrong. */
+bool cli_parse(struct cli_call *call, const struct cli_command *command, int argc, char **argv);
+void cli_call_free(struct cli_call *call);
+bool cli_has(const struct cli_call *call, const char *option);
+/* The value of an option, of its last use; NULL when it is not given. */
+const char *cli_value_of(const struct cli_call *call, const char *option);
+/* Whether an option was given with this value. */
+bool cli_has_value(const struct cli_call *call, const char *option, const char *value);
+/* The strategy of --alloc=NAME; shadow when it is not given. */
+enum sluice_alloc cli_strategy(const struct cli_call *call);
+
+/* ---- document.c: the table as text ---- */
+
+void cli_print_usage(FILE *file);
+void cli_print_help(FILE *file);
+void cli_print_command_help(FILE *file, const struct cli_command *command);
+void cli_print_man(FILE *file);
+void cli_print_completion(FILE *file);
+
+/* ---- messages.c ---- */
+
+/* `sluice: error: text [rule]` on stderr. */
+__attribute__((format(printf, 2, 3))) void cli_error(const char *rule, const char *format, ...);
+/* A note with the closest of some words, if one is close. */
+void cli_suggest(const char *text, const char *const *words, size_t count);
+/* Prints each diagnostic on stderr. */
+extern const sluice_sink cli_sink;
+/* The exit code for a status of the library; reports what has no diagnostic of its own. */
+int cli_exit_code(int status);
+/* Memory, or the end of the program with a message. */
+void *cli_alloc(size_t size);
+void *cli_realloc(void *memory, size_t size);
+char *cli_copy(const char *text);
+
+/* ---- input.c ---- */
+
+struct cli_text {
+  char *data;
+  size_t length;
+  const char *name; /* for messages */
+};
+
+/* Reads a whole file, `-` is stdin; false after reporting. free(data) ends it. */
+bool cli_read(struct cli_text *text, const char *path);
+/* Whether a file is to be read as JSON: by --from, or by its name. */
+bool cli_is_json(const struct cli_call *call, const char *path);
+/* The built-in targets and those of every --target-file. Returns an exit code. */
+int cli_load_targets(sluice_targets **targets, const struct cli_call *call);
+/* Reads, chooses --kernel, applies every -D. Returns an exit code. */
+int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
+/* The same and verifies. */
+int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
+                      const sluice_targets *targets);
+
+/* ---- output.c ---- */
+
+/* Writes to a file by way of a temporary one beside it, so that the file is there whole or as it was; NULL and `-` are
+ * stdout. False after reporting. */
+bool cli_write(const char *path, const char *text, size_t length);
+/* Flushes stdout; false after reporting that something was lost. */
+bool cli_flush(void);
+/* A program as text or, with json, as JSON. Returns an exit code. */
+int cli_render(char **text, size_t *length, const sluice_program *program, bool json);
+
+/* ---- commands ---- */
+
+extern const struct cli_option cli_sync_options[], cli_fmt_options[], cli_targets_options[], cli_bench_options[],
+    cli_no_options[];
+int cli_sync(struct cli_call *call);
+int cli_fmt(struct cli_call *call);
+int cli_targets(struct cli_call *call);
+int cli_bench(struct cli_call *call);
+int cli_rules(struct cli_call *call);
+int cli_help(struct cli_call *call);
+
+#endif

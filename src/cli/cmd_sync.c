@@ -1,0 +1,189 @@
+/* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const struct cli_option cli_sync_options[] = {
+  { "output", 'o', CLI_FILE, "FILE", "write to FILE instead of stdout" },
+  { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made: shadow (the default), per-loop or barrier" },
+  { "resync", 0, CLI_FLAG, NULL, "strip the synchronization that is there first, instead of refusing the kernel" },
+  { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
+  { "define", 'D', CLI_NAME, "NAME=VALUE", "give a parameter this default value; may be repeated" },
+  { "emit", 0, CLI_FORM, "FORM", "form of the output: slu (the default) or json" },
+  { "from", 0, CLI_FORM, "FORM", "form of the input; by default json when its name ends with .json, else slu" },
+  { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
+  { "stats", 0, CLI_FLAG, NULL, "print what each kernel uses, on stderr" },
+  { "passes", 0, CLI_FLAG, NULL, "list the passes in their order, and stop" },
+  { "print-after", 0, CLI_PASS, "PASS", "print the kernels after this pass (or all), on stderr; may be repeated" },
+  { "time-passes", 0, CLI_FLAG, NULL, "print the CPU time of every step, on stderr" },
+  { 0 }
+};
+
+/* ---- passes: what they print and how long they take ---- */
+
+struct step {
+  const char *name;
+  double seconds;
+};
+
+struct watch {
+  const struct cli_call *call;
+  struct step *steps;
+  size_t step_count;
+};
+
+static void add_step(struct watch *watch, const char *name, double seconds)
+{
+  watch->steps = cli_realloc(watch->steps, (watch->step_count + 1) * sizeof *watch->steps);
+  watch->steps[watch->step_count++] = (struct step){ name, seconds };
+}
+
+static double cpu_seconds(void)
+{
+  return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void after_pass(void *user, const char *pass, const sluice_program *program, double seconds)
+{
+  struct watch *watch = user;
+  char *text;
+  size_t length;
+  add_step(watch, pass, seconds);
+  if (!cli_has_value(watch->call, "print-after", pass) && !cli_has_value(watch->call, "print-after", "all"))
+    return;
+  if (cli_render(&text, &length, program, false) != CLI_DONE)
+    return;
+  fprintf(stderr, "# after %s\n", pass);
+  fwrite(text, 1, length, stderr);
+  sluice_string_free(text);
+}
+
+static void print_times(const struct watch *watch)
+{
+  double total = 0;
+  for (size_t i = 0; i < watch->step_count; i++)
+    total += watch->steps[i].seconds;
+  fprintf(stderr, "   seconds   share  pass\n");
+  for (size_t i = 0; i < watch->step_count; i++)
+    fprintf(stderr, "%10.6f  %5.1f%%  %s\n", watch->steps[i].seconds,
+            total > 0 ? 100 * watch->steps[i].seconds / total : 0.0, watch->steps[i].name);
+  fprintf(stderr, "%10.6f  100.0%%  total\n", total);
+}
+
+static int list_passes(void)
+{
+  size_t count;
+  const sluice_pass *passes = sluice_passes(&count);
+  for (size_t i = 0; i < count; i++)
+    printf("%-12s %s\n", passes[i].name, passes[i].summary);
+  return CLI_DONE;
+}
+
+/* ---- statistics ---- */
+
+static int print_stats(const sluice_program *program, const sluice_targets *targets)
+{
+  for (size_t i = 0; i < sluice_program_kernel_count(program); i++) {
+    sluice_stats stats;
+    int status = sluice_program_stats(&stats, program, i, targets);
+    if (status != SLUICE_OK)
+      return cli_exit_code(status);
+    const struct {
+      const char *name;
+      uint64_t value;
+    } rows[] = { { "instructions", stats.instructions },
+                 { "waits", stats.waits },
+                 { "updates", stats.updates },
+                 { "semaphores", stats.semaphores },
+                 { "registers", stats.registers },
+                 { "register operations", stats.register_operations },
+                 { "barriers", stats.barriers },
+                 { "slots", stats.slots },
+                 { "bytes", stats.bytes } };
+    fprintf(stderr, "%s\n", sluice_program_kernel_name(program, i));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+      fprintf(stderr, "  %-20s %10llu\n", rows[k].name, (unsigned long long)rows[k].value);
+  }
+  return CLI_DONE;
+}
+
+/* ---- the command ---- */
+
+/* Loads and verifies, timed. Returns an exit code. */
+static int load(sluice_program **program, const char *path, const sluice_targets *targets, struct watch *watch)
+{
+  struct cli_text text;
+  *program = NULL;
+  if (!cli_read(&text, path))
+    return CLI_BAD;
+  double start = cpu_seconds();
+  int code = cli_load(program, watch->call, &text, cli_is_json(watch->call, path));
+  add_step(watch, "parse", cpu_seconds() - start);
+  free(text.data);
+  if (code != CLI_DONE)
+    return code;
+  start = cpu_seconds();
+  code = cli_exit_code(sluice_program_verify(*program, targets, &cli_sink));
+  add_step(watch, "verify", cpu_seconds() - start);
+  return code;
+}
+
+/* Prints the result and writes it, the last step, so that nothing is written when another one fails. */
+static int write_result(const sluice_program *program, const sluice_targets *targets, struct watch *watch)
+{
+  char *text;
+  size_t length;
+  const struct cli_call *call = watch->call;
+  double start = cpu_seconds();
+  int code = cli_render(&text, &length, program, cli_has_value(call, "emit", "json"));
+  add_step(watch, "print", cpu_seconds() - start);
+  if (code != CLI_DONE)
+    return code;
+  if (cli_has(call, "stats"))
+    code = print_stats(program, targets);
+  if (code == CLI_DONE && !cli_write(cli_value_of(call, "output"), text, length))
+    code = CLI_BAD;
+  sluice_string_free(text);
+  return code;
+}
+
+static int sync_file(const char *path, const sluice_targets *targets, struct watch *watch)
+{
+  sluice_program *program, *result = NULL;
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  options.alloc = cli_strategy(watch->call);
+  options.resync = cli_has(watch->call, "resync");
+  options.after_pass = after_pass;
+  options.user = watch;
+  int code = load(&program, path, targets, watch);
+  if (code == CLI_DONE)
+    code = cli_exit_code(sluice_sync(&result, program, targets, &options, &cli_sink));
+  sluice_program_free(program);
+  if (code == CLI_DONE)
+    code = write_result(result, targets, watch);
+  sluice_program_free(result);
+  return code;
+}
+
+int cli_sync(struct cli_call *call)
+{
+  sluice_targets *targets;
+  struct watch watch = { .call = call };
+  if (cli_has(call, "passes"))
+    return list_passes();
+  if (call->argument_count != 1) {
+    cli_error("usage", "sync needs a file: sluice sync FILE ('-' is stdin)");
+    return CLI_BAD;
+  }
+  int code = cli_load_targets(&targets, call);
+  if (code != CLI_DONE)
+    return code;
+  code = sync_file(call->arguments[0], targets, &watch);
+  if (cli_has(call, "time-passes"))
+    print_times(&watch);
+  free(watch.steps);
+  sluice_targets_free(targets);
+  return code;
+}
