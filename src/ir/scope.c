@@ -46,8 +46,8 @@ const char *sl_symbol_text(enum sl_symbol_kind kind)
 
 const char *sl_scope_closest(struct sl_scope *scope, sl_name name, unsigned kinds)
 {
-  if (scope->suggestions == 0)
-    return NULL;
+  if (scope->suggestions == 0 || sl_names_length(&scope->program->names, name) < 2)
+    return NULL; /* every single letter is close to every other */
   scope->suggestions--;
   sl_vec(const char *) candidates = { 0 };
   for (sl_name other = 1; other < scope->symbols.len; other++) {

@@ -192,6 +192,19 @@ static void verify_stmt(struct sl_verifier *v, sl_index stmt)
   }
 }
 
+static void check_kernel_name(struct sl_verifier *v)
+{
+  struct sl_kernel *kernel = v->kernel;
+  bool is_new;
+  uint32_t *number = sl_map_put(&v->kernel_numbers, v->heap, kernel->name, &is_new);
+  if (is_new) {
+    *number = v->scope.kernel;
+    return;
+  }
+  sl_verify_begin(v, SL_RULE_REDEFINED, kernel->loc, "kernel '%s' stands already", sl_text(v->program, kernel->name));
+  sl_verify_end_at(v, v->program->kernels.data[*number - 1]->loc, "the first one");
+}
+
 static void verify_kernel(struct sl_verifier *v, struct sl_kernel *kernel)
 {
   v->kernel = kernel;
@@ -202,6 +215,7 @@ static void verify_kernel(struct sl_verifier *v, struct sl_kernel *kernel)
   (void)sl_vec_extend(v->heap, &v->depth_of, kernel->blocks.len);
   sl_scope_next_kernel(&v->scope);
   uint32_t errors = v->report->errors;
+  check_kernel_name(v);
   sl_verify_decls(v);
   announce_loops(v);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
@@ -214,23 +228,6 @@ static void verify_kernel(struct sl_verifier *v, struct sl_kernel *kernel)
     (void)sl_verify_registers(v->program, kernel, v->report);
 }
 
-static void check_kernel_names(struct sl_verifier *v)
-{
-  sl_map first = { 0 };
-  for (uint32_t i = 0; i < v->program->kernels.len; i++) {
-    const struct sl_kernel *kernel = v->program->kernels.data[i];
-    bool is_new;
-    uint32_t *at = sl_map_put(&first, v->heap, kernel->name, &is_new);
-    if (is_new) {
-      *at = i;
-      continue;
-    }
-    sl_verify_begin(v, SL_RULE_REDEFINED, kernel->loc, "kernel '%s' stands already", sl_text(v->program, kernel->name));
-    sl_verify_end_at(v, v->program->kernels.data[*at]->loc, "the first one");
-  }
-  sl_map_free(&first, v->heap);
-}
-
 int sl_verify_program(sl_program *program, sl_report *report)
 {
   sl_heap *scratch = sl_heap_child_new(&program->heap);
@@ -239,7 +236,6 @@ int sl_verify_program(sl_program *program, sl_report *report)
   sl_scope_init(&v.scope, scratch, program);
   (void)sl_vec_extend(scratch, &v.labels, program->names.len);
   (void)sl_vec_extend(scratch, &v.attr_marks, program->names.len);
-  check_kernel_names(&v);
   for (uint32_t i = 0; i < program->kernels.len; i++)
     verify_kernel(&v, program->kernels.data[i]);
   sl_heap_child_free(scratch);

@@ -20,6 +20,7 @@ struct sl_verifier {
   struct sl_kernel *kernel;
   sl_report *report;
   struct sl_scope scope;
+  sl_map kernel_numbers;                 /* kernel name -> number of the first of that name, from 1 */
   sl_index at;                           /* the statement being checked; 0 in declarations and dependence lines */
   sl_vec(struct sl_label_entry) labels;  /* by name */
   sl_vec(uint32_t) stream_marks;         /* by stream: the last list that named it */

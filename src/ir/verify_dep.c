@@ -65,7 +65,7 @@ static void report_label(struct dep_check *check, sl_name label, sl_loc loc)
 {
   struct sl_verifier *v = check->v;
   const char *closest = NULL;
-  if (v->scope.suggestions > 0) {
+  if (v->scope.suggestions > 0 && sl_names_length(&v->program->names, label) > 1) {
     v->scope.suggestions--;
     sl_vec(const char *) labels = { 0 };
     for (sl_name name = 1; name < v->labels.len; name++)

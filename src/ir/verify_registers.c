@@ -229,6 +229,13 @@ static uint32_t list_of(struct checker *c, uint32_t bit, sl_name reg)
   return *at;
 }
 
+/* Good until the next list is made. */
+static struct write_list *list_get(struct checker *c, uint32_t bit, sl_name reg)
+{
+  uint32_t index = list_of(c, bit, reg); /* may move the array */
+  return &c->lists.data[index];
+}
+
 /* The lowest bit of a mask that is not 0. */
 static uint32_t lowest(uint64_t mask)
 {
@@ -247,7 +254,7 @@ static void report_origin(struct checker *c, sl_index stmt)
 static void read_register(struct checker *c, sl_name reg, sl_loc loc)
 {
   for (uint64_t mask = c->at_mask; mask; mask &= mask - 1) {
-    struct write_list *list = &c->lists.data[list_of(c, lowest(mask), reg)];
+    struct write_list *list = list_get(c, lowest(mask), reg);
     if (list->stmts.len > 0 || list->reported)
       continue;
     list->reported = true;
@@ -334,7 +341,7 @@ static void read_op(struct checker *c, sl_index stmt)
   if (!writes)
     return;
   for (uint64_t mask = c->at_mask; mask; mask &= mask - 1) {
-    struct write_list *list = &c->lists.data[list_of(c, lowest(mask), (sl_name)operands[0].value)];
+    struct write_list *list = list_get(c, lowest(mask), (sl_name)operands[0].value);
     sl_vec_add(c->heap, &list->stmts, stmt);
   }
 }
