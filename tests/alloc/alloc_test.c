@@ -116,10 +116,15 @@ static bool check(const struct scenario *scenario)
 
 int main(void)
 {
+  if (sluice_targets_new(&scenario_targets) != SLUICE_OK) {
+    printf("not ok - no targets\n");
+    return EXIT_FAILURE;
+  }
   bool passed = true;
   for (size_t i = 0; i < scenario_count; i++) {
     passed &= check(&scenarios[i]);
     fflush(stdout);
   }
+  sluice_targets_free(scenario_targets);
   return passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -36,7 +36,18 @@ static const char kernel_text[] =
     "  dep ex -> ld (i: 2)\n"
     "}\n";
 
-/* Branches, copies on several engines, registers, opaque conditions: on the target without limits. */
+/* What the closed form of per-loop covers. */
+static const char two_engines_text[] =
+    "kernel two_engines(n = 8) target generic explicit {\n"
+    "  loop i < n {\n"
+    "    a: e0.op\n"
+    "    b: e1.op\n"
+    "  }\n"
+    "  dep a -> b\n"
+    "  dep b -> a (i: 2)\n"
+    "}\n";
+
+/* Branches and opaque conditions, on the target without limits. */
 static const char branch_text[] =
     "kernel branches(n = 3) target generic explicit {\n"
     "  loop i < n {\n"
@@ -99,9 +110,11 @@ static void render(void *user, const sluice_diag *diag)
 
 static const sluice_sink sink = { render, NULL };
 
+sluice_targets *scenario_targets;
+
 /* What a run holds. Everything starts as NULL and is freed at the end, wherever the run stopped. */
 struct session {
-  sluice_targets *targets;
+  sluice_targets *targets; /* of its own */
   sluice_program *program, *other;
   char *text;
 };
@@ -118,11 +131,9 @@ static void end(struct session *session)
 static int open_program(struct session *session, const char *text)
 {
   memset(session, 0, sizeof *session);
-  int status = sluice_targets_new(&session->targets);
+  int status = sluice_program_parse(&session->program, "kernel.slu", text, strlen(text), &sink);
   if (status == SLUICE_OK)
-    status = sluice_program_parse(&session->program, "kernel.slu", text, strlen(text), &sink);
-  if (status == SLUICE_OK)
-    status = sluice_program_verify(session->program, session->targets, &sink);
+    status = sluice_program_verify(session->program, scenario_targets, &sink);
   return status;
 }
 
@@ -167,12 +178,12 @@ static int synchronize(const char *text, enum sluice_alloc alloc, bool resync)
   options.resync = resync;
   int status = open_program(&session, text);
   if (status == SLUICE_OK)
-    status = sluice_sync(&session.other, session.program, session.targets, &options, &sink);
+    status = sluice_sync(&session.other, session.program, scenario_targets, &options, &sink);
   if (status == SLUICE_OK)
     status = sluice_program_print(&session.text, NULL, session.other);
   sluice_stats stats;
   if (status == SLUICE_OK)
-    status = sluice_program_stats(&stats, session.other, 0, session.targets);
+    status = sluice_program_stats(&stats, session.other, 0, scenario_targets);
   end(&session);
   return status;
 }
@@ -188,6 +199,11 @@ static int run_shadow_branches(void)
 }
 
 static int run_per_loop(void)
+{
+  return synchronize(two_engines_text, SLUICE_ALLOC_PER_LOOP, false);
+}
+
+static int run_inexpressible(void)
 {
   return synchronize(kernel_text, SLUICE_ALLOC_PER_LOOP, false);
 }
@@ -242,15 +258,21 @@ static int run_json_syntax(void)
 
 static int run_json_schema(void)
 {
-  return parse_json_text("{ \"sluice\": 1, \"kernels\": [ { \"name\": 5, \"unknown\": {} } ] }");
+  return parse_json_text("{ \"schema\": \"sluice-kernel-1\", \"kernels\": [ { \"name\": 5, \"unknown\": {} } ] }");
+}
+
+static int run_targets(void)
+{
+  struct session session = { 0 };
+  int status = sluice_targets_new(&session.targets);
+  end(&session);
+  return status;
 }
 
 static int describe(bool json)
 {
   struct session session = { 0 };
-  int status = sluice_targets_new(&session.targets);
-  if (status == SLUICE_OK)
-    status = sluice_targets_describe(&session.text, session.targets, "trn2", json);
+  int status = sluice_targets_describe(&session.text, scenario_targets, "trn2", json);
   end(&session);
   return status;
 }
@@ -267,7 +289,7 @@ static int run_describe_json(void)
 
 static int run_load_malformed_target(void)
 {
-  static const char text[] = "target broken {\n  engnie pe\n  clock = \n}\n";
+  static const char text[] = "target broken \"refused\" like generic {\n  engnie pe\n  clock = \n}\n";
   struct session session = { 0 };
   int status = sluice_targets_new(&session.targets);
   if (status == SLUICE_OK)
@@ -292,8 +314,8 @@ static int run_select_and_define(void)
 
 static void build_body(sluice_builder *builder)
 {
-  const sluice_expr dims[] = { sluice_expr_name(builder, "n"), sluice_expr_int(builder, 4) };
   sluice_build_kernel(builder, "built", "generic", SLUICE_KERNEL_EXPLICIT);
+  const sluice_expr dims[] = { sluice_expr_name(builder, "n"), sluice_expr_int(builder, 4) };
   sluice_build_param(builder, "n", sluice_expr_int(builder, 8), false);
   sluice_build_queue(builder, "q0", "e0");
   sluice_build_buffer(builder, "x", "hbm", "f32", dims, 2, -1);
@@ -357,6 +379,7 @@ const struct scenario scenarios[] = {
   { "sync by shadow", run_shadow, SLUICE_OK },
   { "sync by shadow, branches", run_shadow_branches, SLUICE_OK },
   { "sync by per-loop", run_per_loop, SLUICE_OK },
+  { "dependence that per-loop cannot express", run_inexpressible, SLUICE_E_ANSWER },
   { "sync by barrier", run_barrier, SLUICE_OK },
   { "sync by barrier, branches", run_barrier_branches, SLUICE_OK },
   { "synchronized kernel refused", run_refused, SLUICE_E_INPUT },
@@ -364,6 +387,7 @@ const struct scenario scenarios[] = {
   { "JSON out and in", run_json, SLUICE_OK },
   { "JSON with a syntax error", run_json_syntax, SLUICE_E_INPUT },
   { "JSON against the schema", run_json_schema, SLUICE_E_INPUT },
+  { "built-in targets", run_targets, SLUICE_OK },
   { "describe a target", run_describe, SLUICE_OK },
   { "describe a target as JSON", run_describe_json, SLUICE_OK },
   { "malformed target", run_load_malformed_target, SLUICE_E_INPUT },

@@ -49,10 +49,12 @@ static void *run_scenarios(void *arg)
 static void test_threads_with_objects_of_their_own(void **state)
 {
   (void)state;
+  assert_int_equal(sluice_targets_new(&scenario_targets), SLUICE_OK);
   struct worker workers[THREADS] = { 0 };
   for (unsigned i = 0; i < THREADS; i++)
     workers[i].number = i;
   run_workers(workers, run_scenarios);
+  sluice_targets_free(scenario_targets);
 }
 
 static const char shared_text[] = "kernel shared(n = 8) target generic explicit {\n"
