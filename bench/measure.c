@@ -5,6 +5,8 @@
  *
  * The command's standard output is discarded, its standard error is kept. Exits 1 when a run fails.
  */
+#define _DEFAULT_SOURCE /* wait4 */
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
