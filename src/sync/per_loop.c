@@ -81,25 +81,31 @@ static struct counter *put_counter(struct per_loop *p, uint32_t engine, sl_index
   return &p->counters.data[*at];
 }
 
-static sl_vreg counter_register(struct per_loop *p, uint32_t engine, sl_index block, const char *prefix)
+enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK };
+
+static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
+  const struct sl_plan *plan = ((struct per_loop *)state)->plan;
   char buffer[48];
-  const char *name = sl_plan_block_name(p->plan, block, buffer);
-  return sl_regcode_vreg(&p->plan->code[engine], sl_internf(p->plan->program, "%s_%s", prefix, name[0] ? name : "root"));
+  (void)code;
+  if (role.kind == ROLE_MASK)
+    return sl_intern(plan->program, "m");
+  const char *block = sl_plan_block_name(plan, role.index, buffer);
+  return sl_internf(plan->program, "%s_%s", role.kind == ROLE_ALL ? "r" : "h", block[0] ? block : "root");
 }
 
 static void need_r(struct per_loop *p, uint32_t engine, sl_index block)
 {
   struct counter *counter = put_counter(p, engine, block);
   if (!counter->r)
-    counter->r = counter_register(p, engine, block, "r");
+    counter->r = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_ALL, block, 0 });
 }
 
 static void need_h(struct per_loop *p, uint32_t engine, sl_index block)
 {
   struct counter *counter = put_counter(p, engine, block);
   if (!counter->h)
-    counter->h = counter_register(p, engine, block, "h");
+    counter->h = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_VISIT, block, 0 });
 }
 
 /* Classifies every edge, notes which counters each engine keeps and which semaphores need a credit. */
@@ -146,7 +152,7 @@ static void make_lists(struct per_loop *p)
   }
   p->mask = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *p->mask);
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
-    p->mask[e] = sl_regcode_vreg(&plan->code[e], sl_intern(plan->program, "m"));
+    p->mask[e] = sl_regcode_vreg(&plan->code[e], (struct sl_vreg_role){ ROLE_MASK, 0, 0 });
 }
 
 /* ---- the rules of the walk ---- */
@@ -279,6 +285,8 @@ int sl_allocate_per_loop(sl_program *program, struct sl_kernel *kernel, const st
                           .target = target, .report = report, .strategy = "per-loop" };
   int status = sl_plan_prepare(&plan, false);
   struct per_loop p = { .plan = &plan };
+  plan.register_name = register_name;
+  plan.state = &p;
   if (status == SLUICE_OK) {
     sl_plan_share(&plan, SL_SHARE_BLOCK);
     (void)sl_vec_push(plan.heap, &p.counters);

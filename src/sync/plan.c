@@ -202,7 +202,7 @@ int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
   thin_edges(plan);
   plan->code = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *plan->code);
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
-    sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e], sl_intern(plan->program, "w"));
+    sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e]);
   return status;
 }
 

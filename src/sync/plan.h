@@ -36,6 +36,8 @@ struct sl_plan {
   const struct sl_target *target;
   sl_report *report;
   const char *strategy; /* for messages */
+  sl_name (*register_name)(void *state, const struct sl_regcode *code, struct sl_vreg_role role); /* of the strategy */
+  void *state;                                                                                    /* its argument */
 
   sl_edges edges;           /* to be enforced by waits, by consumer in text order */
   uint32_t *first_edge;     /* by statement: edges of consumer s are [first_edge[s], first_edge[s] + edge_count[s]) */

@@ -4,19 +4,18 @@
 
 #include <assert.h>
 
-void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream, sl_name temporary_name)
+void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream)
 {
   memset(code, 0, sizeof *code);
   code->heap = heap;
   code->stream = stream;
-  code->temporary_name = temporary_name;
-  sl_vec_add(heap, &code->vreg_names, 0);
+  (void)sl_vec_push(heap, &code->roles);
 }
 
-sl_vreg sl_regcode_vreg(struct sl_regcode *code, sl_name wished_name)
+sl_vreg sl_regcode_vreg(struct sl_regcode *code, struct sl_vreg_role role)
 {
-  sl_vec_add(code->heap, &code->vreg_names, wished_name);
-  return code->vreg_names.len - 1;
+  sl_vec_add(code->heap, &code->roles, role);
+  return code->roles.len - 1;
 }
 
 void sl_regcode_anchor(struct sl_regcode *code, enum sl_anchor anchor, sl_index at)
@@ -168,7 +167,7 @@ struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, str
 sl_vreg sl_regcode_temporary(struct sl_regcode *code)
 {
   if (code->temporaries_used == code->temporaries.len) {
-    sl_vreg vreg = sl_regcode_vreg(code, code->temporary_name);
+    sl_vreg vreg = sl_regcode_vreg(code, (struct sl_vreg_role){ 0, 0, 0 });
     sl_vec_add(code->heap, &code->temporaries, vreg);
   }
   return code->temporaries.data[code->temporaries_used++];
@@ -334,9 +333,9 @@ static uint32_t fold_range(struct folder *f, uint32_t from, uint32_t to)
 void sl_regcode_fold(struct sl_regcode *code)
 {
   struct folder f = { .code = code };
-  f.known = sl_heap_calloc(code->heap, code->vreg_names.len, sizeof *f.known);
-  f.other = sl_heap_calloc(code->heap, code->vreg_names.len, sizeof *f.other);
-  f.stamp = sl_heap_calloc(code->heap, code->vreg_names.len, sizeof *f.stamp);
+  f.known = sl_heap_calloc(code->heap, code->roles.len, sizeof *f.known);
+  f.other = sl_heap_calloc(code->heap, code->roles.len, sizeof *f.other);
+  f.stamp = sl_heap_calloc(code->heap, code->roles.len, sizeof *f.stamp);
   fold_range(&f, 0, code->code.len);
   sl_heap_free(code->heap, f.known);
   sl_heap_free(code->heap, f.other);
@@ -364,7 +363,7 @@ static void need(struct usefulness *u, struct sl_value value)
 static void find_useful(struct sl_regcode *code, bool *useful)
 {
   sl_heap *heap = code->heap;
-  uint32_t count = code->code.len, vregs = code->vreg_names.len;
+  uint32_t count = code->code.len, vregs = code->roles.len;
   struct usefulness u = { .code = code, .useful = useful };
   /* Definitions of each register as a linked list: first_def[vreg], next_def[instruction], both index + 1. */
   uint32_t *first_def = sl_heap_calloc(heap, vregs, sizeof *first_def);
@@ -540,7 +539,7 @@ static void strip_range(struct stripper *s, const uint32_t *opener, uint32_t fro
 void sl_regcode_strip(struct sl_regcode *code)
 {
   sl_heap *heap = code->heap;
-  uint32_t vregs = code->vreg_names.len;
+  uint32_t vregs = code->roles.len;
   bool *useful = sl_heap_calloc(heap, vregs, sizeof *useful);
   find_useful(code, useful);
   uint32_t *opener = sl_heap_calloc(heap, code->code.len + 1, sizeof *opener);

@@ -47,21 +47,26 @@ struct sl_code {
   uint32_t pair; /* LOOP: index of its END_LOOP; IF: of its ELSE; ELSE: of its END_IF (filled by sl_regcode_close) */
 };
 
+/* What a virtual register stands for, in the strategy's own terms; the strategy turns it into a name when the register
+ * turns out to be needed. kind 0: a temporary. */
+struct sl_vreg_role {
+  uint32_t kind, index, number;
+};
+
 struct sl_regcode {
   sl_heap *heap;
   uint32_t stream; /* issue stream */
   sl_vec(struct sl_code) code;
-  sl_vec(sl_name) vreg_names; /* wished name of each vreg, index = vreg; 0 for entry 0 */
+  sl_vec(struct sl_vreg_role) roles; /* by vreg; entry 0 is unused */
   sl_vec(uint32_t) open;      /* stack of open LOOP / IF / ELSE */
   sl_vec(sl_vreg) temporaries;
   uint32_t temporaries_used;
-  sl_name temporary_name;     /* wished */
   sl_index anchor_at;         /* where appended register instructions go */
   uint8_t anchor;
 };
 
-void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream, sl_name temporary_name);
-sl_vreg sl_regcode_vreg(struct sl_regcode *code, sl_name wished_name);
+void sl_regcode_init(struct sl_regcode *code, sl_heap *heap, uint32_t stream);
+sl_vreg sl_regcode_vreg(struct sl_regcode *code, struct sl_vreg_role role);
 /* Sets the place of the register instructions appended from here on. */
 void sl_regcode_anchor(struct sl_regcode *code, enum sl_anchor anchor, sl_index at);
 void sl_regcode_op(struct sl_regcode *code, enum sl_opcode op, sl_vreg dst, struct sl_value a, struct sl_value b);

@@ -136,28 +136,42 @@ static void collect(struct shadow *s)
 
 /* ---- registers ---- */
 
-static sl_name sem_text(struct shadow *s, const char *prefix, uint32_t sem)
+enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY };
+
+/* A producer's label; labels of copies hold dots, which register names cannot. */
+static void add_label(sl_buf *buf, const struct shadow *s, uint32_t awaited)
 {
-  struct sl_plan *plan = s->plan;
-  char buffer[48];
-  const char *block = sl_plan_block_name(plan, plan->sems.data[sem].block, buffer);
-  return sl_internf(plan->program, "%s_%s%s%s", prefix, block, block[0] ? "_" : "",
-                    sl_text(plan->program, plan->kernel->streams.data[plan->sems.data[sem].stream].name));
+  const struct sl_plan *plan = s->plan;
+  const char *label = sl_text(plan->program, sl_stmt_op(plan->kernel, s->awaited.data[awaited].producer)->label);
+  for (; *label; label++)
+    sl_buf_putc(buf, *label == '.' ? '_' : *label);
 }
 
-static sl_name producer_text(struct shadow *s, const char *prefix, sl_index producer)
+/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>. */
+static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
-  /* Labels of copies hold dots, which register names cannot. */
-  sl_program *program = s->plan->program;
-  sl_name name = sl_internf(program, "%s_%s", prefix, sl_text(program, sl_stmt_op(s->plan->kernel, producer)->label));
+  const struct shadow *s = state;
+  const struct sl_plan *plan = s->plan;
+  char buffer[48];
   sl_buf buf;
-  sl_buf_init(&buf, s->plan->heap);
-  sl_buf_puts(&buf, sl_text(program, name));
-  for (size_t i = 0; i < buf.len; i++)
-    if (buf.data[i] == '.')
-      buf.data[i] = '_';
-  name = sl_names_add(&program->names, &program->heap, buf.data, buf.len);
-  sl_heap_free(s->plan->heap, buf.data);
+  (void)code;
+  sl_buf_init(&buf, plan->heap);
+  if (role.kind == ROLE_COUNTER) {
+    const struct sl_plan_sem *sem = &plan->sems.data[s->uses.data[role.index].sem];
+    const char *block = sl_plan_block_name(plan, sem->block, buffer);
+    sl_buf_printf(&buf, "sg_%s%s%s", block, block[0] ? "_" : "",
+                  sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
+  } else if (role.kind == ROLE_PRODUCER) {
+    sl_buf_puts(&buf, "sn_");
+    add_label(&buf, s, role.index);
+  } else {
+    const struct delay *delay = &s->delays.data[role.index];
+    sl_buf_puts(&buf, "dl_");
+    add_label(&buf, s, delay->awaited);
+    sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, delay->block, buffer), role.number);
+  }
+  sl_name name = sl_names_add(&plan->program->names, &plan->program->heap, buf.data, buf.len);
+  sl_heap_free(plan->heap, buf.data);
   return name;
 }
 
@@ -167,32 +181,30 @@ static bool is_last_of_only_run(const struct sl_plan *plan, sl_index producer)
   return sem->runs == 1 && plan->place_in_run[producer] == sem->updates;
 }
 
+static sl_vreg new_register(struct shadow *s, uint32_t use, enum role kind, uint32_t index, uint32_t number)
+{
+  return sl_regcode_vreg(code_of(s, use), (struct sl_vreg_role){ kind, index, number });
+}
+
 static void make_registers(struct shadow *s)
 {
   for (uint32_t u = 1; u < s->uses.len; u++)
     if (s->uses.data[u].form == USE_GENERAL)
-      s->uses.data[u].sg = sl_regcode_vreg(code_of(s, u), sem_text(s, "sg", s->uses.data[u].sem));
+      s->uses.data[u].sg = new_register(s, u, ROLE_COUNTER, u, 0);
   for (uint32_t a = 1; a < s->awaited.len; a++) {
     struct awaited *awaited = &s->awaited.data[a];
     const struct use *use = &s->uses.data[awaited->use];
     if (use->form == USE_GENERAL && is_last_of_only_run(s->plan, awaited->producer))
       awaited->sn = use->sg;
     else
-      awaited->sn = sl_regcode_vreg(code_of(s, awaited->use), producer_text(s, "sn", awaited->producer));
+      awaited->sn = new_register(s, awaited->use, ROLE_PRODUCER, a, 0);
   }
   for (uint32_t d = 1; d < s->delays.len; d++) {
     struct delay *delay = &s->delays.data[d];
-    const struct awaited *awaited = &s->awaited.data[delay->awaited];
-    for (uint32_t j = 1; j <= delay->length; j++) {
-      char buffer[48];
-      sl_name base = producer_text(s, "dl", awaited->producer);
-      sl_name name = sl_internf(s->plan->program, "%s_%s_%u", sl_text(s->plan->program, base),
-                                sl_plan_block_name(s->plan, delay->block, buffer), j);
-      sl_vreg vreg = sl_regcode_vreg(code_of(s, awaited->use), name);
-      if (j == 1)
-        delay->first = vreg;
-      assert(vreg == delay->first + j - 1);
-    }
+    uint32_t use = s->awaited.data[delay->awaited].use;
+    delay->first = new_register(s, use, ROLE_DELAY, d, 1);
+    for (uint32_t j = 2; j <= delay->length; j++)
+      (void)new_register(s, use, ROLE_DELAY, d, j); /* consecutive: dl_j is first + j - 1 */
   }
 }
 
@@ -514,6 +526,8 @@ int sl_allocate_shadow(sl_program *program, struct sl_kernel *kernel, const stru
   }
   if (status == SLUICE_OK) {
     struct shadow s = { .plan = &plan };
+    plan.register_name = register_name;
+    plan.state = &s;
     (void)sl_vec_push(plan.heap, &s.uses);
     (void)sl_vec_push(plan.heap, &s.awaited);
     (void)sl_vec_push(plan.heap, &s.delays);

@@ -170,13 +170,15 @@ static void write_register_op(struct sl_plan *plan, const struct sl_regcode *cod
 static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
 {
   struct sl_plan *plan = w->plan;
-  sl_name *registers = sl_heap_calloc(plan->heap, code->vreg_names.len, sizeof *registers);
+  sl_name *registers = sl_heap_calloc(plan->heap, code->roles.len, sizeof *registers);
   struct writer own = { .plan = plan };
   for (uint32_t i = 0; i < code->code.len; i++) {
     const struct sl_code *item = &code->code.data[i];
     if (item->kind != SL_CODE_REG || item->dead || registers[item->dst])
       continue;
-    sl_name wished = code->vreg_names.data[item->dst], name = wished;
+    struct sl_vreg_role role = code->roles.data[item->dst];
+    sl_name wished = role.kind ? plan->register_name(plan->state, code, role) : sl_intern(plan->program, "w");
+    sl_name name = wished;
     for (uint32_t n = 2; sl_map_get(&own.taken, name) || sl_map_get(&w->taken, name); n++)
       name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
     take(&own, name);
