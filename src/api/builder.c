@@ -182,6 +182,15 @@ static sl_name take_label(sluice_builder *b, const char *text)
   return 0;
 }
 
+/* Interns a string; 0 after keeping an error. */
+static sl_name take_string(sluice_builder *b, const char *what, const char *text)
+{
+  if (sl_is_string(text))
+    return sl_intern(b->program, text);
+  fail(b, SL_RULE_LITERAL, "%s: the string is not UTF-8", what);
+  return 0;
+}
+
 /* Whether a number of elements fits the tree's 16 bits. */
 static bool fits(sluice_builder *b, const char *what, size_t count)
 {
@@ -407,8 +416,8 @@ static bool take_attribute(sluice_builder *b, const sluice_attribute *from, stru
     fail(b, SL_RULE_LITERAL, "'%s' is not a floating-point number", from->number);
     return false;
   }
-  to->text = sl_intern(b->program, from->number ? from->number : from->string);
-  return to->name != 0;
+  to->text = take_string(b, "attribute", from->number ? from->number : from->string);
+  return to->name && to->text;
 }
 
 /* ---- kernels and declarations ---- */
@@ -650,9 +659,18 @@ static sl_index current_block(const sluice_builder *b)
   return b->open.len ? b->open.data[b->open.len - 1].block : b->kernel->root;
 }
 
+/* An empty line sets the statements off from the declarations, and the dependence lines from both. */
+static uint8_t first_of_section(const sluice_builder *b, bool is_first)
+{
+  bool something_before = b->kernel->decls.len || b->kernel->blocks.data[b->kernel->root].first;
+  return is_first && something_before ? SL_BLANK_BEFORE : 0;
+}
+
 static sl_index append_stmt(sluice_builder *b, enum sl_stmt_kind kind)
 {
+  bool is_first = !b->kernel->blocks.data[b->kernel->root].first;
   sl_index stmt = sl_stmt_new(b->kernel, kind, SL_NO_LOC);
+  b->kernel->stmts.data[stmt].flags |= first_of_section(b, is_first);
   sl_stmt_append(b->kernel, current_block(b), stmt);
   return stmt;
 }
@@ -807,14 +825,15 @@ static int build_op(sluice_builder *b, void *arg)
     op.label = take_label(b, from->label);
   bool ok = take_operands(b, from, &op);
   ok &= take_clauses(b, from, &op);
+  struct sl_origin_loc origin = { 0, from->origin_line, from->origin_column };
+  if (from->origin_file)
+    ok &= (origin.file = take_string(b, "origin", from->origin_file)) != 0;
   if (!ok || (from->label && !op.label))
     return SLUICE_E_INPUT;
   sl_index stmt = append_stmt(b, SL_STMT_OP);
   b->kernel->stmts.data[stmt].item = b->kernel->ops.len;
   sl_vec_add(b->kernel->heap, &b->kernel->ops, op);
-  if (from->origin_file) {
-    struct sl_origin_loc origin = { sl_intern(b->program, from->origin_file), from->origin_line,
-                                    from->origin_column };
+  if (origin.file) {
     b->kernel->stmts.data[stmt].origin = b->kernel->origins.len;
     sl_vec_add(b->kernel->heap, &b->kernel->origins, origin);
   }
@@ -1016,6 +1035,7 @@ static int build_dep(sluice_builder *b, void *arg)
   struct sl_dep dep = { .producer = take_label(b, call->producer),
                         .consumer = take_label(b, call->consumer),
                         .removed = call->reason != NULL,
+                        .flags = first_of_section(b, kernel->deps.len == 0),
                         .distance_count = (uint16_t)call->count,
                         .first_distance = kernel->distances.len };
   bool ok = dep.producer && dep.consumer;
@@ -1025,7 +1045,7 @@ static int build_dep(sluice_builder *b, void *arg)
     sl_vec_add(kernel->heap, &kernel->distances, distance);
   }
   if (call->reason)
-    dep.reason = sl_intern(b->program, call->reason);
+    ok &= (dep.reason = take_string(b, "reason", call->reason)) != 0;
   if (ok)
     sl_vec_add(kernel->heap, &kernel->deps, dep);
   return ok ? SLUICE_OK : SLUICE_E_INPUT;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/utf8.h"
+
 const char *sl_json_kind_name(enum sl_json_kind kind)
 {
   static const char *const names[] = { "null", "false", "true", "an integer", "a fraction", "a string", "an array",
@@ -143,21 +145,6 @@ static bool read_escape(struct reader *reader)
   return true;
 }
 
-/* Length of the well-formed UTF-8 sequence at the start of the text (Unicode, table 3-7); 0 when there is none. */
-static uint32_t sequence_length(const unsigned char *text, uint32_t length)
-{
-  unsigned char first = text[0];
-  uint32_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (need == 0 || need > length)
-    return 0;
-  for (uint32_t i = 1; i < need; i++)
-    if ((text[i] & 0xc0) != 0x80)
-      return 0;
-  bool overlong = (first == 0xe0 && text[1] < 0xa0) || (first == 0xf0 && text[1] < 0x90);
-  bool surrogate = first == 0xed && text[1] > 0x9f, beyond = first == 0xf4 && text[1] > 0x8f;
-  return overlong || surrogate || beyond ? 0 : need;
-}
-
 /* A string into the pool; the text stands on its opening quote. */
 static bool read_string(struct reader *reader, uint32_t *start, uint32_t *count)
 {
@@ -175,10 +162,10 @@ static bool read_string(struct reader *reader, uint32_t *start, uint32_t *count)
         return false;
       continue;
     }
-    uint32_t bytes = sequence_length((const unsigned char *)reader->text + reader->at, reader->length - reader->at);
+    size_t bytes = sl_utf8_length(reader->text + reader->at, reader->length - reader->at);
     if (bytes == 0)
       return fail(reader, "well-formed UTF-8");
-    for (uint32_t i = 0; i < bytes; i++)
+    for (size_t i = 0; i < bytes; i++)
       add_char(reader, reader->text[reader->at++]);
   }
   reader->at++;
@@ -407,8 +394,7 @@ static void put_quoted(sl_buf *buf, const char *text, size_t length)
   sl_buf_putc(buf, '"');
   for (size_t i = 0; i < length;) {
     unsigned char c = (unsigned char)text[i];
-    uint32_t rest = length - i < 4 ? (uint32_t)(length - i) : 4;
-    uint32_t bytes = sequence_length((const unsigned char *)text + i, rest);
+    size_t bytes = sl_utf8_length(text + i, length - i);
     if (c == '"' || c == '\\')
       sl_buf_putc(buf, '\\');
     if (c < ' ')

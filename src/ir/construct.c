@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* ---- pieces of text ---- */
 
 /* The first error of a piece, kept until it can be placed. */
@@ -104,6 +106,18 @@ bool sl_is_target_name(const char *text, size_t length)
     length -= word + 1;
   }
   return sl_is_name(text, length);
+}
+
+bool sl_is_string(const char *text)
+{
+  size_t length = strlen(text);
+  for (size_t at = 0; at < length;) {
+    size_t bytes = sl_utf8_length(text + at, length - at);
+    if (bytes == 0)
+      return false;
+    at += bytes;
+  }
+  return true;
 }
 
 static size_t skip_digits(const char *text, size_t length, size_t at)

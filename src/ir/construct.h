@@ -15,6 +15,8 @@ bool sl_cond_from_text(sl_program *program, struct sl_kernel *kernel, struct sl_
 
 /* name { "-" name } */
 bool sl_is_target_name(const char *text, size_t length);
+/* What a string of the language can hold: UTF-8. */
+bool sl_is_string(const char *text);
 /* A number with a fraction or an exponent, as the language writes it. */
 bool sl_is_float(const char *text, size_t length);
 

@@ -266,7 +266,7 @@ static bool read_range(struct sl_input *in, const struct sl_members *m, struct s
   }
   int64_t step;
   if (m->at[STEP]) {
-    if (!sl_input_int(in, m->at[STEP], 0, INT64_MAX, &step))
+    if (!sl_input_int(in, m->at[STEP], 1, INT64_MAX, &step))
       return false;
     loop->step = sl_expr_int(in->kernel, step, sl_input_node(in, m->at[STEP])->loc);
   }

@@ -357,7 +357,10 @@ static void put_loop_head(struct printer *out, const struct sl_loop *loop)
   } else if (loop->has_range) {
     put_expr(out, "lo", loop->lo);
     put_expr(out, "hi", loop->hi);
-    put_optional_expr(out, "step", loop->step);
+    if (loop->step) {
+      assert(out->kernel->exprs.data[loop->step].kind == SL_EXPR_INT && "the language has no other steps");
+      sl_json_put_int(&out->json, "step", out->kernel->exprs.data[loop->step].u.value);
+    }
   }
   if (loop->while_cond.count)
     put_cond(out, "while", loop->while_cond);
