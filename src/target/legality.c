@@ -179,7 +179,8 @@ static void report_engine(struct sl_legality *l, const struct sl_opcode_desc *op
   sl_buf list;
   sl_buf_init(&list, l->heap);
   for (uint32_t i = 0; i < l->target->engines.len && i < 64; i++)
-    if (opcode->engines_all || (opcode->engines >> i & 1u))
+    if ((opcode->engines_all || (opcode->engines >> i & 1u)) &&
+        (opcode->on_engine || l->target->engines.data[i].may_trigger))
       sl_buf_printf(&list, "%s%s", list.len ? ", " : "", l->target->engines.data[i].name);
   const char *where = opcode->on_queue ? (opcode->on_engine ? "engines, and queues triggered by" : "queues triggered by")
                                        : "engines";
@@ -188,15 +189,17 @@ static void report_engine(struct sl_legality *l, const struct sl_opcode_desc *op
   sl_heap_free(l->heap, list.data);
 }
 
-static void check_engines(struct sl_legality *l, const struct sl_op *op, const struct sl_opcode_desc *opcode)
+/* Whether every stream that executes the operation can; reports the first that cannot. */
+static bool check_engines(struct sl_legality *l, const struct sl_op *op, const struct sl_opcode_desc *opcode)
 {
   for (uint32_t k = 0; k < sl_op_copies(l, op); k++) {
     uint32_t stream = sl_op_copy_stream(l, op, k);
     if (stream != SL_NO_STREAM && !is_legal_on(opcode, &l->kernel->streams.data[stream])) {
       report_engine(l, opcode, &l->kernel->streams.data[stream]);
-      return;
+      return false;
     }
   }
+  return true;
 }
 
 static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opcode, const char *what, int count, int least,
@@ -243,11 +246,12 @@ static void check_target_op(struct sl_legality *l, const struct sl_op *op)
     return;
   }
   const struct sl_opcode_desc *opcode = &l->target->opcodes.data[index];
-  check_engines(l, op, opcode);
+  bool stands_right = check_engines(l, op, opcode);
   check_count(l, opcode, "destination", op->dst_count, opcode->dst_min, opcode->dst_max);
   check_count(l, opcode, "source", op->src_count, opcode->src_min, opcode->src_max);
   check_attrs(l, op, opcode->attrs.data, opcode->attrs.len);
-  sl_legality_accesses(l, op, opcode);
+  if (stands_right)
+    sl_legality_accesses(l, op, opcode);
 }
 
 /* Numbers of register operations fit a register, or a semaphore. */
