@@ -123,26 +123,30 @@ void sl_warning(sl_report *report, enum sl_rule rule, sl_loc loc, const char *fo
 
 enum { CLOSEST_MAX = 48 };
 
-/* Levenshtein distance, rows of the usual table; both strings shorter than CLOSEST_MAX. */
+/* Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours, each 1. Rows of the usual table,
+ * the last three of them; both strings shorter than CLOSEST_MAX. */
 static unsigned edit_distance(const char *a, const char *b)
 {
-  unsigned row[CLOSEST_MAX + 1];
+  unsigned rows[3][CLOSEST_MAX + 1];
   size_t b_length = strlen(b);
   for (size_t j = 0; j <= b_length; j++)
-    row[j] = (unsigned)j;
-  for (size_t i = 1; a[i - 1]; i++) {
-    unsigned diagonal = row[0];
+    rows[0][j] = (unsigned)j;
+  size_t i = 1;
+  for (; a[i - 1]; i++) {
+    unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= b_length; j++) {
-      unsigned substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      unsigned insert = row[j - 1] + 1, delete = row[j] + 1;
-      row[j] = substitute < insert ? substitute : insert;
-      if (delete < row[j])
-        row[j] = delete;
+      unsigned best = above[j - 1] + (a[i - 1] != b[j - 1]);
+      if (row[j - 1] + 1 < best)
+        best = row[j - 1] + 1;
+      if (above[j] + 1 < best)
+        best = above[j] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < best)
+        best = two_above[j - 2] + 1;
+      row[j] = best;
     }
   }
-  return row[b_length];
+  return rows[(i - 1) % 3][b_length];
 }
 
 const char *sl_closest(const char *text, const char *const *candidates, size_t count)

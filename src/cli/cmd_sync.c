@@ -126,7 +126,7 @@ static int load(sluice_program **program, const char *path, const sluice_targets
     return code;
   start = cpu_seconds();
   code = cli_exit_code(sluice_program_verify(*program, targets, &cli_sink));
-  add_step(watch, "verify", cpu_seconds() - start);
+  add_step(watch, "verify-input", cpu_seconds() - start);
   return code;
 }
 

@@ -97,6 +97,24 @@ static const struct cli_option *find_option(const struct cli_command *command, i
   return NULL;
 }
 
+static void unknown_long_option(const struct cli_command *command, const char *word)
+{
+  enum { LONGEST = 40 };
+  size_t count = count_options(command), length = strcspn(word, "=");
+  char *given = cli_copy(word), (*names)[LONGEST] = cli_alloc((count + 1) * sizeof *names);
+  const char **pointers = cli_alloc((count + 1) * sizeof *pointers);
+  for (size_t i = 0; i <= count; i++) {
+    snprintf(names[i], LONGEST, "--%s", i < count ? command->options[i].name : "help");
+    pointers[i] = names[i];
+  }
+  given[length] = '\0';
+  cli_error("usage", "%s: unknown option '%s'", command->name, given);
+  cli_suggest(given, pointers, count + 1);
+  free(pointers);
+  free(names);
+  free(given);
+}
+
 /* Reports why getopt_long answered `answer` (':' or '?'). `word` is the argument it had read. */
 static void report_option(const struct cli_command *command, int answer, const char *word)
 {
@@ -108,16 +126,7 @@ static void report_option(const struct cli_command *command, int answer, const c
   } else if (optopt) {
     cli_error("usage", "%s: unknown option '-%c'", command->name, optopt);
   } else {
-    size_t count = count_options(command), length = strcspn(word, "=");
-    const char **names = cli_alloc((count + 1) * sizeof *names);
-    for (size_t i = 0; i < count; i++)
-      names[i] = command->options[i].name;
-    char *given = cli_copy(word);
-    given[length] = '\0';
-    cli_error("usage", "%s: unknown option '%s'", command->name, given);
-    cli_suggest(given + 2, names, count);
-    free(given);
-    free(names);
+    unknown_long_option(command, word);
   }
 }
 
