@@ -178,6 +178,8 @@ struct sl_token sl_scan_formula(struct sl_scan *scan)
       depth--;
     scan->at++;
   }
+  if (depth)
+    formula.kind = SL_TOKEN_BAD;
   formula.length = scan->at - start;
   while (formula.length && strchr(" \t\r\n", formula.text[formula.length - 1]))
     formula.length--;

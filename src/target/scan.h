@@ -42,7 +42,8 @@ bool sl_scan_is(const struct sl_scan *scan, const char *text);
 /* Goes past it if it is. */
 bool sl_scan_accept(struct sl_scan *scan, const char *text);
 /* A formula starting at the current token: everything up to a unit (`cycles`, `ns`, `value`) outside parentheses, or to the end of
- * the line; inside parentheses it may go on on the next line. The current token is then what follows it. */
+ * the line; inside parentheses it may go on on the next line. The current token is then what follows
+ * it. SL_TOKEN_BAD when a parenthesis stays open. */
 struct sl_token sl_scan_formula(struct sl_scan *scan);
 /* Error recovery: to the end of the line, or past the end of the block that the rest of the line opens. */
 void sl_scan_skip(struct sl_scan *scan);

@@ -158,6 +158,8 @@ bool sl_read_formula(struct sl_reader *reader, const char **formula, uint8_t *un
   struct sl_token token = sl_scan_formula(&reader->scan);
   if (!token.length)
     return sl_reader_fail(reader, token.loc, "expected a formula");
+  if (token.kind == SL_TOKEN_BAD)
+    return sl_reader_fail(reader, token.loc, "a parenthesis of the formula stays open");
   for (uint8_t i = 0; i < 3; i++) {
     if (!sl_scan_accept(&reader->scan, sl_cost_unit_text[i]))
       continue;
