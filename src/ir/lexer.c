@@ -463,6 +463,7 @@ static void read_punctuation(sl_lexer *lexer)
 void sl_lexer_next(sl_lexer *lexer)
 {
   lexer->length = 0;
+  lexer->last_end = lexer->at;
   bool line_end = skip_to_token(lexer);
   lexer->glue = false;
   lexer->start = lexer->at;
@@ -494,8 +495,23 @@ void sl_lexer_next(sl_lexer *lexer)
   } else {
     read_punctuation(lexer);
   }
-  if (!lexer->length)
+  if (!lexer->length && lexer->kind != SL_TOKEN_STRING)
     lexer->length = (uint32_t)(lexer->at - lexer->start);
+}
+
+void sl_lexer_back_to_line_end(sl_lexer *lexer)
+{
+  const char *line_end = memchr(lexer->last_end, '\n', (size_t)(lexer->start - lexer->last_end));
+  if (!lexer->depth || !line_end)
+    return;
+  lexer->depth = 0;
+  lexer->start = lexer->last_end;
+  lexer->loc = loc_of(lexer, lexer->start);
+  lexer->length = 0;
+  lexer->kind = SL_TOKEN_NEWLINE;
+  lexer->at = line_end + 1;
+  lexer->own_line = lexer->fresh = true;
+  lexer->newlines = 1;
 }
 
 void sl_lexer_join_dashes(sl_lexer *lexer)

@@ -70,6 +70,7 @@ typedef struct sl_lexer {
   uint32_t length;
   uint64_t value;
   sl_loc loc;
+  const char *last_end; /* of the token before */
   /* Between tokens. */
   uint32_t depth;    /* of open brackets and attribute braces: line ends inside do not count */
   uint32_t newlines; /* since the last token or comment */
@@ -85,6 +86,9 @@ void sl_lexer_init(sl_lexer *lexer, sl_program *program, sl_report *report, cons
 void sl_lexer_next(sl_lexer *lexer);
 /* Extends the current name token by `-name` parts that follow without a space, as in target names. */
 void sl_lexer_join_dashes(sl_lexer *lexer);
+/* When the current token stands on a later line than the one before, inside brackets: goes back to the line end between them,
+ * which becomes the current token. For messages about brackets that are not closed. */
+void sl_lexer_back_to_line_end(sl_lexer *lexer);
 /* Interns the current string token, escapes resolved. */
 sl_name sl_lexer_string(sl_lexer *lexer);
 /* Whether the current token is this word. */

@@ -29,6 +29,7 @@ struct parser {
   uint8_t section;         /* enum section: how far the kernel has come */
   sl_loc item_loc;         /* first token of the current item */
   sl_index block;          /* where the current item stands */
+  bool same_line;          /* the current item stands behind another one and a `;` */
   uint32_t lead;           /* comments and empty lines in lex.pending before the current item */
   bool in_attributes;      /* for recovery: a `{` of attributes is open */
   bool stopped;            /* reading was given up; no further messages */
@@ -54,7 +55,7 @@ bool sl_parse_int(struct parser *p, int64_t *value, int64_t min, int64_t max, co
 bool sl_parse_u32(struct parser *p, uint32_t *value, uint32_t min, const char *what);
 /* Counts one more element of a list; the tree counts most lists in 16 bits. */
 bool sl_parse_count(struct parser *p, uint16_t *count, const char *what);
-/* The end of a line, the text, or the block; the token stays. */
+/* An end of the line as at_line_end has it, or a message. */
 bool sl_parse_line_end(struct parser *p, const char *what);
 
 /* What stands around an item, before it is put into the tree. */
@@ -113,6 +114,12 @@ static inline void next(struct parser *p)
 static inline bool at(const struct parser *p, enum sl_token_kind kind)
 {
   return p->lex.kind == kind;
+}
+
+/* The end of a line, the text, or the block; the token stays. */
+static inline bool at_line_end(const struct parser *p)
+{
+  return at(p, SL_TOKEN_NEWLINE) || at(p, SL_TOKEN_RBRACE) || at(p, SL_TOKEN_END);
 }
 
 /* Moves over a token if it is the current one. */

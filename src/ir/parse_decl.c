@@ -20,12 +20,14 @@ static bool finish_decls(struct parser *p, uint32_t first, const char *what)
   struct sl_kernel *kernel = p->kernel;
   if (!sl_parse_line_end(p, what))
     return false;
+  for (uint32_t i = p->same_line ? first : first + 1; i < kernel->decls.len; i++)
+    kernel->decls.data[i].flags = SL_SAME_LINE;
   if (p->lex.pending.len == 0)
     return true;
   bool nothing_before = first == 0 && kernel->blocks.data[kernel->root].first == SL_NONE && kernel->deps.len == 0;
   struct around around = sl_parse_around(p, p->lex.pending.len, nothing_before);
   uint32_t last = kernel->decls.len - 1;
-  kernel->decls.data[first].flags = around.flags;
+  kernel->decls.data[first].flags |= around.flags;
   kernel->decls.data[first].trivia = sl_parse_trivia(kernel, around.comments, first == last ? around.trailing : 0);
   if (first != last)
     kernel->decls.data[last].trivia = sl_parse_trivia(kernel, SL_NONE, around.trailing);

@@ -229,6 +229,24 @@ static inline bool at_operand(const struct parser *p)
   }
 }
 
+/* What follows the operands is neither a clause nor the line's end. When the last operand looks like a misspelled clause
+ * (`wiat s >= 1`), that is the better message. */
+static bool bad_op_end(struct parser *p, const struct sl_op *op)
+{
+  static const char *const clauses[] = { "wait", "inc", "set", "from" };
+  uint32_t count = (uint32_t)op->dst_count + op->src_count;
+  const struct sl_operand *last = count ? &p->kernel->operands.data[op->first_operand + count - 1] : NULL;
+  if (last && last->kind == SL_OPERAND_NAME && !last->indexed && at(p, SL_TOKEN_NAME)) {
+    const char *word = sl_text(p->program, (sl_name)last->value);
+    const char *closest = sl_closest(word, clauses, sizeof clauses / sizeof *clauses);
+    if (closest) {
+      sl_error(p->report, SL_RULE_SYNTAX, last->loc, "expected a clause, found `%s`; did you mean `%s`?", word, closest);
+      return false;
+    }
+  }
+  return sl_parse_line_end(p, "a clause (wait, inc, set, from) or the end of the line");
+}
+
 static bool parse_op_parts(struct parser *p, struct sl_op *op, sl_index *origin)
 {
   if (!parse_op_start(p, op) || !expect(p, SL_TOKEN_DOT, "`.` and an opcode"))
@@ -245,8 +263,7 @@ static bool parse_op_parts(struct parser *p, struct sl_op *op, sl_index *origin)
   }
   if (at(p, SL_TOKEN_LBRACE) && !sl_parse_attrs(p, &op->first_attr, &op->attr_count))
     return false;
-  return parse_clauses(p, op, origin) &&
-         sl_parse_line_end(p, "a clause (wait, inc, set, from) or the end of the line");
+  return parse_clauses(p, op, origin) && (at_line_end(p) || bad_op_end(p, op));
 }
 
 bool sl_parse_op(struct parser *p)

@@ -23,6 +23,7 @@ bool sl_parse_expected(struct parser *p, const char *what)
 {
   if (p->stopped || p->lex.kind == SL_TOKEN_ERROR)
     return false;
+  sl_lexer_back_to_line_end(&p->lex);
   sl_buf found;
   sl_buf_init(&found, p->heap);
   sl_lexer_describe(&p->lex, &found);
@@ -34,6 +35,7 @@ bool sl_parse_expected(struct parser *p, const char *what)
 /* The same with the closest of some words as a suggestion. */
 bool sl_parse_expected_word(struct parser *p, const char *what, const char *const *words, size_t count)
 {
+  sl_lexer_back_to_line_end(&p->lex);
   if (p->stopped || p->lex.kind != SL_TOKEN_NAME)
     return sl_parse_expected(p, what);
   char *found = sl_heap_strndup(p->heap, p->lex.start, p->lex.length < 60 ? p->lex.length : 60);
@@ -111,12 +113,6 @@ bool sl_parse_too_deep(struct parser *p, sl_loc loc, const char *what, int limit
   if (!p->stopped)
     sl_error(p->report, SL_RULE_NESTING, loc, "%s nest deeper than %d", what, limit);
   return false;
-}
-
-/* The end of a line, the text, or the block; the token stays. */
-static bool at_line_end(const struct parser *p)
-{
-  return at(p, SL_TOKEN_NEWLINE) || at(p, SL_TOKEN_RBRACE) || at(p, SL_TOKEN_END);
 }
 
 bool sl_parse_line_end(struct parser *p, const char *what)
@@ -214,6 +210,8 @@ bool sl_parse_is_first_item(const struct parser *p)
 /* Puts what stands around the current statement into it. */
 void sl_parse_finish_stmt(struct parser *p, sl_index stmt, uint32_t end)
 {
+  if (p->same_line)
+    p->kernel->stmts.data[stmt].flags = SL_SAME_LINE;
   if (end == 0)
     return;
   struct around around = sl_parse_around(p, end, sl_parse_is_first_item(p));

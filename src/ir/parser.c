@@ -169,6 +169,7 @@ static bool parse_else(struct parser *p, sl_index stmt)
   p->depth++;
   p->item_loc = p->lex.loc;
   p->lead = 0;
+  p->same_line = false;
   next(p);
   bool fine = parse_if(p);
   p->depth--;
@@ -351,6 +352,7 @@ static void check_limit(struct parser *p)
 /* Items up to the `}` of their block, the end of the text or the next kernel. */
 static void parse_items(struct parser *p)
 {
+  p->same_line = false;
   for (;;) {
     if (at(p, SL_TOKEN_RBRACE) || at(p, SL_TOKEN_END) || p->kernel_missing_end)
       return;
@@ -364,7 +366,9 @@ static void parse_items(struct parser *p)
       check_limit(p);
       skip_item(p);
     }
-    accept(p, SL_TOKEN_NEWLINE);
+    const char *line_end = p->lex.start;
+    p->same_line = accept(p, SL_TOKEN_NEWLINE) && *line_end == ';' &&
+                   !memchr(line_end, '\n', (size_t)(p->lex.start - line_end));
   }
 }
 

@@ -163,6 +163,14 @@ static bool has_trailing(const struct sl_kernel *kernel, sl_index trivia)
   return trivia && kernel->trivias.data[trivia].trailing;
 }
 
+/* Whether comments and empty lines let an item stand on the line of the one before it. What a trailing comment says may not
+ * hold for other items, so it keeps the company that its author gave it. */
+static bool may_share_line(const struct sl_kernel *kernel, sl_index before, uint8_t flags, sl_index trivia)
+{
+  return !(flags & SL_BLANK_BEFORE) && !has_trailing(kernel, before) && !has_comments_before(kernel, trivia) &&
+         (!has_trailing(kernel, trivia) || (flags & SL_SAME_LINE));
+}
+
 /* ---- expressions ---- */
 
 /* Where an expression stands: what may stand there without parentheses. */
@@ -526,6 +534,11 @@ static void put_stmt(struct printer *out, sl_index stmt)
 
 /* ---- declarations ---- */
 
+static bool is_digits(const struct sl_kernel *kernel, sl_index index)
+{
+  return is_atom(kernel, index) && kernel->exprs.data[index].kind == SL_EXPR_INT;
+}
+
 static void put_buffer(struct printer *out, sl_index item)
 {
   const struct sl_buffer *buffer = &out->kernel->buffers.data[item];
@@ -542,9 +555,9 @@ static void put_buffer(struct printer *out, sl_index item)
     const struct sl_dim *dim = &out->kernel->dims.data[buffer->first_dim + i];
     if (i)
       comma(out);
-    put_expr(out, dim->size, LEVEL_SUM);
+    put_expr(out, dim->size, dim->partition ? LEVEL_FACTOR : LEVEL_SUM);
     if (dim->partition)
-      put(out, out->kernel->exprs.data[dim->size].kind == SL_EXPR_INT ? "p" : " p");
+      put(out, is_digits(out->kernel, dim->size) ? "p" : " p");
   }
   sl_buf_putc(out->buf, ']');
   if (buffer->has_address) {
@@ -619,8 +632,7 @@ static const char *list_word(const struct sl_decl *decl)
 static bool decl_joins(const struct sl_kernel *kernel, uint32_t index)
 {
   const struct sl_decl *decl = &kernel->decls.data[index], *before = decl - 1;
-  if (decl->kind != before->kind || (decl->flags & SL_BLANK_BEFORE) || has_comments_before(kernel, decl->trivia) ||
-      has_trailing(kernel, before->trivia))
+  if (decl->kind != before->kind || !may_share_line(kernel, before->trivia, decl->flags, decl->trivia))
     return false;
   return decl->kind != SL_DECL_QUEUE ||
          kernel->streams.data[decl->item].trigger_name == kernel->streams.data[before->item].trigger_name;
@@ -809,8 +821,8 @@ static bool is_plain_register_op(const struct sl_kernel *kernel, sl_index index)
 static bool stmt_joins(const struct sl_kernel *kernel, sl_index before, sl_index index)
 {
   const struct sl_stmt *stmt = &kernel->stmts.data[index];
-  return !(stmt->flags & SL_BLANK_BEFORE) && !has_comments_before(kernel, stmt->trivia) &&
-         !has_trailing(kernel, kernel->stmts.data[before].trivia) && is_plain_register_op(kernel, index) &&
+  return may_share_line(kernel, kernel->stmts.data[before].trivia, stmt->flags, stmt->trivia) &&
+         is_plain_register_op(kernel, index) &&
          sl_stmt_op(kernel, index)->stream == sl_stmt_op(kernel, before)->stream;
 }
 

@@ -209,7 +209,9 @@ struct sl_branch {
 
 enum sl_stmt_kind { SL_STMT_OP, SL_STMT_LOOP, SL_STMT_IF, SL_STMT_BARRIER, SL_STMT_BARRIER_RESET, SL_STMT_EPILOGUE };
 
-enum { SL_BLANK_BEFORE = 1 /* an empty line stands before it */, SL_GENERATED = 2 /* made by a pass, not by the author */ };
+enum { SL_BLANK_BEFORE = 1 /* an empty line stands before it */, SL_GENERATED = 2 /* made by a pass, not by the author */,
+       SL_SAME_LINE = 4 /* stands on the line of the item before, if both may share one: an item with a trailing comment
+                           is joined to the one before only then. Layout, no content: sl_program_equal ignores it. */ };
 
 struct sl_stmt {
   uint8_t kind, flags;
