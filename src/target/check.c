@@ -86,8 +86,8 @@ static void check_clock(struct sl_reader *reader, const struct sl_engine_desc *e
 {
   double ticks = engine->clock_ghz.value * engine->ticks_per_cycle.value, tick = reader->target->tick_ghz.value;
   if (ticks > tick * 1.000001 || ticks < tick * 0.999999)
-    sl_reader_fail(reader, place(reader, engine->loc), "engine '%s': clock times ticks is %g GHz, but the tick is %g GHz",
-                   engine->name, ticks, tick);
+    sl_reader_fail(reader, place(reader, engine->loc),
+                   "engine '%s': clock times ticks is %g GHz, but the tick is %g GHz", engine->name, ticks, tick);
   double whole = (double)(uint64_t)engine->ticks_per_cycle.value; /* at most 1e9 */
   if (whole != engine->ticks_per_cycle.value)
     sl_reader_fail(reader, place(reader, engine->loc), "engine '%s': 'ticks' is not a whole number", engine->name);
@@ -173,10 +173,10 @@ static void check_limits(struct sl_reader *reader)
   check_width(reader, SL_SECTION_SEMAPHORES, target->sem.width);
   check_width(reader, SL_SECTION_REGISTERS, target->registers.width);
   sl_loc loc = place(reader, reader->section_loc[SL_SECTION_SLOTS]);
-  if (!target->slot.waits && !target->slot.carrier_waits)
-    sl_reader_fail(reader, loc, "slots: no slot can carry a wait");
-  if (!target->slot.updates && !target->slot.carrier_updates)
-    sl_reader_fail(reader, loc, "slots: no slot can carry an update");
+  if (!target->slot.carrier_waits || !target->slot.carrier_updates)
+    sl_reader_fail(reader, loc,
+                   "slots: 'carrier-waits' and 'carrier-updates' must be above 0: what an ordinary slot "
+                   "cannot carry goes there");
   if (!target->slot.bytes)
     sl_reader_fail(reader, loc, "slots: 'bytes' must be above 0");
   check_queues(reader);
@@ -185,7 +185,8 @@ static void check_limits(struct sl_reader *reader)
 /* ---- opcodes ---- */
 
 /* An engine that can reach none of the spaces an operand may be in cannot execute the opcode. */
-static void check_reach(struct sl_reader *reader, const struct sl_opcode_desc *opcode, const struct sl_engine_desc *engine)
+static void check_reach(struct sl_reader *reader, const struct sl_opcode_desc *opcode,
+                        const struct sl_engine_desc *engine)
 {
   sl_loc loc = place(reader, opcode->loc);
   if (opcode->dst_min > 0 && !(opcode->dst_spaces & engine->writes))
@@ -214,7 +215,8 @@ static void check_opcode(struct sl_reader *reader, struct sl_opcode_desc *opcode
       check_reach(reader, opcode, &target->engines.data[i]);
   }
   if (opcode->on_queue && !triggers)
-    sl_reader_fail(reader, place(reader, opcode->loc), "opcode '%s': none of its engines may trigger queues", opcode->name);
+    sl_reader_fail(reader, place(reader, opcode->loc), "opcode '%s': none of its engines may trigger queues",
+                   opcode->name);
 }
 
 static void check_opcodes(struct sl_reader *reader)
@@ -226,8 +228,8 @@ static void check_opcodes(struct sl_reader *reader)
 
 /* ---- formulas ---- */
 
-static struct sl_cost *compile(struct sl_reader *reader, const char *formula, enum sl_cost_unit unit, uint32_t define_count,
-                               sl_loc loc)
+static struct sl_cost *compile(struct sl_reader *reader, const char *formula, enum sl_cost_unit unit,
+                               uint32_t define_count, sl_loc loc)
 {
   struct sl_cost_text text = { formula, (uint8_t)unit, define_count, place(reader, loc), loc == SL_NO_LOC };
   return sl_cost_compile(reader->heap, reader->target, &text, reader->report);

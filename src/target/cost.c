@@ -15,16 +15,40 @@ const struct sl_cost_variable_info sl_cost_variables[SL_COST_VARIABLE_COUNT] = {
 };
 
 enum step_kind {
-  STEP_CONSTANT, STEP_PARAM, STEP_VARIABLE, STEP_ON, STEP_DST_IN, STEP_SRC_IN, STEP_TYPE, STEP_HAS, STEP_ATTR, STEP_IS,
-  STEP_NEGATE, STEP_NOT, STEP_FLOOR, STEP_CEIL,                                      /* one operand */
-  STEP_ADD, STEP_SUB, STEP_MUL, STEP_DIV, STEP_MIN, STEP_MAX,                        /* two operands */
-  STEP_EQ, STEP_NE, STEP_LT, STEP_LE, STEP_GT, STEP_GE, STEP_AND, STEP_OR,           /* two operands */
-  STEP_IF                                                                            /* three operands */
+  STEP_CONSTANT,
+  STEP_PARAM,
+  STEP_VARIABLE,
+  STEP_ON,
+  STEP_DST_IN,
+  STEP_SRC_IN,
+  STEP_TYPE,
+  STEP_HAS,
+  STEP_ATTR,
+  STEP_IS,
+  STEP_NEGATE,
+  STEP_NOT,
+  STEP_FLOOR,
+  STEP_CEIL, /* one operand */
+  STEP_ADD,
+  STEP_SUB,
+  STEP_MUL,
+  STEP_DIV,
+  STEP_MIN,
+  STEP_MAX, /* two operands */
+  STEP_EQ,
+  STEP_NE,
+  STEP_LT,
+  STEP_LE,
+  STEP_GT,
+  STEP_GE,
+  STEP_AND,
+  STEP_OR, /* two operands */
+  STEP_IF  /* three operands */
 };
 
 struct cost_step {
   uint8_t kind;
-  uint32_t index;      /* parameter, variable, engine or space */
+  uint32_t index; /* parameter, variable, engine or space */
   double constant;
   const char *name, *word; /* attribute or type; word of `is` */
 };
@@ -227,7 +251,9 @@ static bool unit_fits(struct compiler *c, const char *at, const char *name, enum
 
 static enum sl_cost_unit param_unit(const struct sl_cost_param *param)
 {
-  return strcmp(param->unit, "ns") == 0 ? SL_COST_NS : strcmp(param->unit, "cycles") == 0 ? SL_COST_CYCLES : SL_COST_VALUE;
+  return strcmp(param->unit, "ns") == 0       ? SL_COST_NS
+         : strcmp(param->unit, "cycles") == 0 ? SL_COST_CYCLES
+                                              : SL_COST_VALUE;
 }
 
 /* The steps of a define, in place. One that did not compile has been reported already. */
@@ -335,9 +361,9 @@ static const struct function {
   const char *name;
   uint8_t kind, arguments; /* of expressions; 0 = two or more */
 } functions[] = {
-  { "min", STEP_MIN, 0 },       { "max", STEP_MAX, 0 },       { "if", STEP_IF, 3 },   { "floor", STEP_FLOOR, 1 },
-  { "ceil", STEP_CEIL, 1 },     { "on", STEP_ON, 0 },         { "type", STEP_TYPE, 0 }, { "dst_in", STEP_DST_IN, 0 },
-  { "src_in", STEP_SRC_IN, 0 }, { "has", STEP_HAS, 0 },       { "attr", STEP_ATTR, 0 }, { "is", STEP_IS, 0 },
+  { "min", STEP_MIN, 0 },       { "max", STEP_MAX, 0 }, { "if", STEP_IF, 3 },     { "floor", STEP_FLOOR, 1 },
+  { "ceil", STEP_CEIL, 1 },     { "on", STEP_ON, 0 },   { "type", STEP_TYPE, 0 }, { "dst_in", STEP_DST_IN, 0 },
+  { "src_in", STEP_SRC_IN, 0 }, { "has", STEP_HAS, 0 }, { "attr", STEP_ATTR, 0 }, { "is", STEP_IS, 0 },
 };
 
 static bool compile_call(struct compiler *c, const char *at, const char *name)
@@ -456,7 +482,8 @@ static bool compile_compare(struct compiler *c)
   static const struct {
     const char *mark;
     uint8_t kind;
-  } marks[] = { { "==", STEP_EQ }, { "!=", STEP_NE }, { "<=", STEP_LE }, { ">=", STEP_GE }, { "<", STEP_LT }, { ">", STEP_GT } };
+  } marks[] = { { "==", STEP_EQ }, { "!=", STEP_NE }, { "<=", STEP_LE },
+                { ">=", STEP_GE }, { "<", STEP_LT },  { ">", STEP_GT } };
   if (!compile_sum(c))
     return false;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
@@ -524,9 +551,7 @@ static double leaf(const struct cost_step *step, const struct sl_target *target,
   case STEP_TYPE: return strcmp(env->type, step->name) == 0;
   case STEP_HAS: return attr != NULL;
   case STEP_ATTR: return attr && !attr->word ? clamp(attr->value) : 0;
-  default:
-    assert(step->kind == STEP_IS);
-    return attr && attr->word && strcmp(attr->word, step->word) == 0;
+  default: assert(step->kind == STEP_IS); return attr && attr->word && strcmp(attr->word, step->word) == 0;
   }
 }
 
@@ -619,7 +644,8 @@ static double in_cycles(const struct sl_target *target, const struct sl_cost *co
   return unit == SL_COST_NS ? clamp(value * target->engines.data[env->engine].clock_ghz.value) : value;
 }
 
-double sl_cost_interval(const struct sl_target *target, const struct sl_opcode_desc *opcode, const struct sl_cost_env *env)
+double sl_cost_interval(const struct sl_target *target, const struct sl_opcode_desc *opcode,
+                        const struct sl_cost_env *env)
 {
   const struct sl_cost_attr *given = find_attr(env, "cycles");
   if (given && !given->word)
@@ -627,7 +653,8 @@ double sl_cost_interval(const struct sl_target *target, const struct sl_opcode_d
   return in_cycles(target, opcode->interval_cost, opcode->interval_unit, env);
 }
 
-double sl_cost_latency(const struct sl_target *target, const struct sl_opcode_desc *opcode, const struct sl_cost_env *env)
+double sl_cost_latency(const struct sl_target *target, const struct sl_opcode_desc *opcode,
+                       const struct sl_cost_env *env)
 {
   return in_cycles(target, opcode->latency_cost, opcode->latency_unit, env);
 }

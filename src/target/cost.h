@@ -26,7 +26,7 @@
   SL_COST_VARIABLE(SRC_P, "src_p", "partitions of the first source")                                          \
   SL_COST_VARIABLE(BYTES, "bytes", "bytes of the largest operand, over all partitions")                       \
   SL_COST_VARIABLE(CHUNK, "chunk", "bytes of the shortest contiguous run over all operands")                  \
-  SL_COST_VARIABLE(CONTIGUOUS, "contiguous", "1 when neighbouring elements of every operand touch, else 0")    \
+  SL_COST_VARIABLE(CONTIGUOUS, "contiguous", "1 when neighbouring elements of every operand touch, else 0")   \
   SL_COST_VARIABLE(STRIDE, "stride", "bytes from an element to its neighbour, the largest over all operands") \
   SL_COST_VARIABLE(WIDEST, "widest", "bytes of the widest element type")                                      \
   SL_COST_VARIABLE(NARROWEST, "narrowest", "bytes of the narrowest element type")                             \
@@ -39,7 +39,7 @@ enum sl_cost_variable {
 #define SL_COST_VARIABLE(name, text, summary) SL_COST_##name,
   SL_COST_VARIABLES
 #undef SL_COST_VARIABLE
-  SL_COST_VARIABLE_COUNT
+      SL_COST_VARIABLE_COUNT
 };
 struct sl_cost_variable_info {
   const char *name, *summary;
@@ -56,8 +56,8 @@ struct sl_cost_attr {
 /* What a formula can ask about one operation. Start from sl_cost_env_init, then add the operands. */
 struct sl_cost_env {
   double variables[SL_COST_VARIABLE_COUNT];
-  uint32_t engine;    /* that executes it, or that triggers its queue */
-  const char *type;   /* element type of the first source; of the first destination when there is none; "" at first */
+  uint32_t engine;  /* that executes it, or that triggers its queue */
+  const char *type; /* element type of the first source; of the first destination when there is none; "" at first */
   uint8_t dst_in[64], src_in[64]; /* by space: operands there */
   const struct sl_cost_attr *attrs;
   size_t attr_count;
@@ -65,13 +65,13 @@ struct sl_cost_env {
 
 /* One memory operand, as far as costs depend on it. */
 struct sl_cost_operand {
-  uint32_t space;       /* index into the target's spaces */
-  const char *type;     /* "bf16" */
+  uint32_t space;   /* index into the target's spaces */
+  const char *type; /* "bf16" */
   double type_bytes;
-  double partitions;    /* 1 in a space without partitions */
-  double elements;      /* per partition */
-  double chunk;         /* bytes that lie together without a gap; 0 = elements * type_bytes */
-  double stride;        /* bytes from an element to its neighbour; 0 = type_bytes */
+  double partitions; /* 1 in a space without partitions */
+  double elements;   /* per partition */
+  double chunk;      /* bytes that lie together without a gap; 0 = elements * type_bytes */
+  double stride;     /* bytes from an element to its neighbour; 0 = type_bytes */
 };
 
 void sl_cost_env_init(struct sl_cost_env *env, uint32_t engine, const struct sl_cost_attr *attrs, size_t attr_count);
@@ -87,7 +87,7 @@ struct sl_cost_text {
   uint8_t unit;          /* enum sl_cost_unit: a parameter or define in another unit of time is an error */
   uint32_t define_count; /* the target's first defines, which the formula may name */
   sl_loc loc;
-  bool fixed;            /* loc is the place to show, not the place of the formula's first character */
+  bool fixed; /* loc is the place to show, not the place of the formula's first character */
 };
 
 /* Compiles a formula against the names of a target. NULL after reporting [target] errors (report NULL: in silence).
@@ -101,8 +101,10 @@ double sl_cost_eval(const struct sl_cost *cost, const struct sl_target *target, 
 
 /* Cycles of env->engine until its stream may start the next operation (an attribute `cycles` overrides), and from there until
  * the result is visible and a semaphore may count. */
-double sl_cost_interval(const struct sl_target *target, const struct sl_opcode_desc *opcode, const struct sl_cost_env *env);
-double sl_cost_latency(const struct sl_target *target, const struct sl_opcode_desc *opcode, const struct sl_cost_env *env);
+double sl_cost_interval(const struct sl_target *target, const struct sl_opcode_desc *opcode,
+                        const struct sl_cost_env *env);
+double sl_cost_latency(const struct sl_target *target, const struct sl_opcode_desc *opcode,
+                       const struct sl_cost_env *env);
 /* Cycles of an engine in nanoseconds. */
 double sl_cost_ns(const struct sl_target *target, uint32_t engine, double cycles);
 

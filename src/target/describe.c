@@ -128,7 +128,8 @@ static void add_value(sl_buf *buf, const struct sl_target *target, const struct 
       sl_buf_printf(buf, "%s%s", i ? " " : "", opcode->attrs.data[i]);
     break;
   case SL_PROPERTY_FORMULA:
-    add_formula(buf, *(const char *const *)(const void *)value, (enum sl_cost_unit) * (const uint8_t *)at(item, property->also));
+    add_formula(buf, *(const char *const *)(const void *)value,
+                (enum sl_cost_unit) * (const uint8_t *)at(item, property->also));
     break;
   }
 }
@@ -272,7 +273,8 @@ static void add_target(sl_buf *buf, const struct sl_target *target)
   add_params(buf, target);
   add_opcodes(buf, target);
   add_sources(buf, target);
-  sl_buf_puts(buf, "\nA calibrated value is fitted so that the model lands near published results. It is not a measurement.\n");
+  sl_buf_puts(
+      buf, "\nA calibrated value is fitted so that the model lands near published results. It is not a measurement.\n");
 }
 
 /* ---- entry point ---- */

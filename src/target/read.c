@@ -19,7 +19,7 @@ static void inherit_statements(struct sl_statement *about, uint32_t count)
   }
 }
 
-#define COPY(field) \
+#define COPY(field)                                \
   memset(&target->field, 0, sizeof target->field); \
   sl_vec_copy(heap, &target->field, &base->field)
 
@@ -86,8 +86,9 @@ static bool fail_unknown_target(struct sl_reader *reader, sl_loc loc, const char
 /* A name that kernels or formulas use: an identifier of the language, and no word of this one. */
 static const char *read_identifier(struct sl_reader *reader, const char *what)
 {
-  static const char *const reserved[] = { "all", "any", "none", "in", "documented", "derived", "calibrated", "assumed",
-                                          "and", "or", "not", "cycles", "ns", "value", "wait", "inc", "set", "from" };
+  static const char *const reserved[] = { "all",        "any",     "none", "in",  "documented", "derived",
+                                          "calibrated", "assumed", "and",  "or",  "not",        "cycles",
+                                          "ns",         "value",   "wait", "inc", "set",        "from" };
   sl_loc loc = reader->scan.token.loc;
   const char *name = sl_read_word(reader, what);
   if (!name)
@@ -364,7 +365,8 @@ static bool read_param(struct sl_reader *reader)
     return fail_twice(reader, loc, SL_NO_LOC, "parameter", name);
   if (target->params.len >= NAMED_MAX)
     return sl_reader_fail(reader, loc, "more than %d parameters", NAMED_MAX);
-  struct sl_cost_param param = { .name = name, .summary = index >= 0 ? target->params.data[index].summary : "",
+  struct sl_cost_param param = { .name = name,
+                                 .summary = index >= 0 ? target->params.data[index].summary : "",
                                  .stated = SL_STATED };
   struct sl_statement statement = { .stated = SL_STATED };
   if (reader->scan.token.kind != SL_TOKEN_NUMBER)
@@ -508,7 +510,7 @@ static const struct statement_kind {
   const char *word;
   bool (*read)(struct sl_reader *reader);
 } statement_kinds[] = {
-  { "source", read_source }, { "engine", read_engine }, { "space", read_space },        { "param", read_param },
+  { "source", read_source }, { "engine", read_engine }, { "space", read_space },         { "param", read_param },
   { "define", read_define }, { "opcode", read_opcode }, { "exclusive", read_exclusion },
 };
 enum { STATEMENT_KINDS = sizeof statement_kinds / sizeof *statement_kinds };
@@ -530,7 +532,8 @@ static bool read_target_line(struct sl_reader *reader)
   }
   for (uint32_t i = 0; i < own->count; i++) {
     if (sl_scan_is(&reader->scan, own->properties[i].key))
-      return sl_read_property(reader, &own->properties[i], reader->target, &reader->target->about[SL_SECTION_TARGET][i]);
+      return sl_read_property(reader, &own->properties[i], reader->target,
+                              &reader->target->about[SL_SECTION_TARGET][i]);
     known[count++] = own->properties[i].key;
   }
   sl_loc loc = reader->scan.token.loc;

@@ -11,19 +11,20 @@ struct sl_reader {
   sl_heap *heap; /* of the set: names and arrays of targets */
   sl_report *report;
   struct sl_scan scan;
-  const sluice_targets *set;         /* where `like` looks, after the targets made so far */
+  const sluice_targets *set; /* where `like` looks, after the targets made so far */
   sl_vec(struct sl_target *) made;
-  struct sl_target *target;          /* being read */
+  struct sl_target *target; /* being read */
   sl_loc target_loc;
   sl_loc section_loc[SL_SECTION_ENGINE]; /* of the sections that stand once; SL_NO_LOC when not in this text */
-  bool rewriting;                    /* inside `opcode *` */
+  bool rewriting;                        /* inside `opcode *` */
 };
 
 /* read.c: every target of a text. Errors are reported; then `made` is not to be used. */
 void sl_target_read(struct sl_reader *reader);
 
 /* values.c. All report errors; false = the rest of the line is to be skipped. */
-bool sl_read_property(struct sl_reader *reader, const struct sl_property *property, void *item, struct sl_statement *about);
+bool sl_read_property(struct sl_reader *reader, const struct sl_property *property, void *item,
+                      struct sl_statement *about);
 /* `documented T2 "note"`; the provenance may be missing when optional. */
 bool sl_read_statement(struct sl_reader *reader, struct sl_statement *statement, bool optional);
 /* A formula with its unit, as a new string. */
@@ -34,7 +35,8 @@ bool sl_read_line_end(struct sl_reader *reader);
 const char *sl_read_word(struct sl_reader *reader, const char *what);
 const char *sl_read_string(struct sl_reader *reader);
 
-__attribute__((format(printf, 3, 4))) bool sl_reader_fail(struct sl_reader *reader, sl_loc loc, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool sl_reader_fail(struct sl_reader *reader, sl_loc loc, const char *format,
+                                                          ...);
 /* `what` 'name' is unknown, with the closest known one. */
 bool sl_reader_unknown(struct sl_reader *reader, sl_loc loc, const char *what, const char *name,
                        const char *const *known, size_t count);

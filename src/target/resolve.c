@@ -22,8 +22,8 @@ static const char *trigger_list(const struct sl_target *target, sl_report *repor
   return list.len ? sl_buf_text(&list) : "none";
 }
 
-static void resolve_engine(sl_program *program, struct sl_kernel *kernel, uint32_t index, const struct sl_target *target,
-                           sl_report *report)
+static void resolve_engine(sl_program *program, struct sl_kernel *kernel, uint32_t index,
+                           const struct sl_target *target, sl_report *report)
 {
   struct sl_stream *stream = &kernel->streams.data[index];
   const char *name = sl_text(program, stream->name);
@@ -34,11 +34,13 @@ static void resolve_engine(sl_program *program, struct sl_kernel *kernel, uint32
     return;
   const char *closest = closest_engine(target, name, false);
   if (closest)
-    sl_error(report, SL_RULE_ENGINE, stream->loc, "target '%s' has no engine '%s', and no queue of that name is declared; "
-             "did you mean '%s'?", target->name, name, closest);
+    sl_error(report, SL_RULE_ENGINE, stream->loc,
+             "target '%s' has no engine '%s', and no queue of that name is declared; "
+             "did you mean '%s'?",
+             target->name, name, closest);
   else
-    sl_error(report, SL_RULE_ENGINE, stream->loc, "target '%s' has no engine '%s', and no queue of that name is declared",
-             target->name, name);
+    sl_error(report, SL_RULE_ENGINE, stream->loc,
+             "target '%s' has no engine '%s', and no queue of that name is declared", target->name, name);
 }
 
 /* The engine that triggers a queue, or -1 after an error. */

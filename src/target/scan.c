@@ -168,10 +168,13 @@ static bool at_unit(const struct sl_scan *scan, uint32_t start)
 
 struct sl_token sl_scan_formula(struct sl_scan *scan)
 {
-  struct sl_token formula = { .kind = SL_TOKEN_STRING, .loc = scan->token.loc, .text = scan->text + scan->token.loc - 1 };
+  struct sl_token formula = { .kind = SL_TOKEN_STRING,
+                              .loc = scan->token.loc,
+                              .text = scan->text + scan->token.loc - 1 };
   uint32_t start = scan->token.loc - 1, depth = 0;
   scan->at = start;
-  while (scan->at < scan->length && !strchr("#{}\"", peek(scan, 0)) && (depth || (peek(scan, 0) != '\n' && !at_unit(scan, start)))) {
+  while (scan->at < scan->length && !strchr("#{}\"", peek(scan, 0)) &&
+         (depth || (peek(scan, 0) != '\n' && !at_unit(scan, start)))) {
     if (peek(scan, 0) == '(')
       depth++;
     else if (peek(scan, 0) == ')' && depth)

@@ -6,17 +6,26 @@
 const char *const sl_provenance_text[4] = { "documented", "derived", "calibrated", "assumed" };
 const char *const sl_shape_text[3] = { "any", "elementwise", "same-count" };
 
-#define AT(type, field) (uint32_t)offsetof(struct type, field)
+#define AT(type, field) (uint32_t) offsetof(struct type, field)
 
 /* The common fields of a row; macros need other names than the fields they fill. */
 #define ROW(key_, kind_, required_, summary_) .key = key_, .kind = kind_, .required = required_, .summary = summary_
-#define COUNT(key_, required_, field_, summary_) \
-  { ROW(key_, SL_PROPERTY_COUNT, required_, summary_), .offset = AT(sl_target, field_) }
-#define LIMIT(key_, required_, field_, summary_) \
-  { ROW(key_, SL_PROPERTY_COUNT, required_, summary_), .offset = AT(sl_target, field_), .unlimited = true }
-#define FLAG(type_, key_, required_, field_, no_, yes_, summary_) \
-  { ROW(key_, SL_PROPERTY_FLAG, required_, summary_), .offset = AT(type_, field_), .words = { no_, yes_ } }
-#define BARE(key_, kind_, required_, summary_) { ROW(key_, kind_, required_, summary_), .bare = true }
+#define COUNT(key_, required_, field_, summary_)                                       \
+  {                                                                                    \
+    ROW(key_, SL_PROPERTY_COUNT, required_, summary_), .offset = AT(sl_target, field_) \
+  }
+#define LIMIT(key_, required_, field_, summary_)                                                          \
+  {                                                                                                       \
+    ROW(key_, SL_PROPERTY_COUNT, required_, summary_), .offset = AT(sl_target, field_), .unlimited = true \
+  }
+#define FLAG(type_, key_, required_, field_, no_, yes_, summary_)                                         \
+  {                                                                                                       \
+    ROW(key_, SL_PROPERTY_FLAG, required_, summary_), .offset = AT(type_, field_), .words = { no_, yes_ } \
+  }
+#define BARE(key_, kind_, required_, summary_)          \
+  {                                                     \
+    ROW(key_, kind_, required_, summary_), .bare = true \
+  }
 
 static const struct sl_property target_properties[] = {
   { ROW("tick", SL_PROPERTY_FACT, true, "integer time base: ticks per nanosecond"), .offset = AT(sl_target, tick_ghz),
@@ -32,8 +41,8 @@ static const struct sl_property semaphore_properties[] = {
 };
 
 static const struct sl_property event_properties[] = {
-  { ROW("count", SL_PROPERTY_COUNT, true, "one-bit events of the core; 0 = none"), .offset = AT(sl_target, events.count),
-    .also = AT(sl_target, events.unlimited), .unlimited = true },
+  { ROW("count", SL_PROPERTY_COUNT, true, "one-bit events of the core; 0 = none"),
+    .offset = AT(sl_target, events.count), .also = AT(sl_target, events.unlimited), .unlimited = true },
   COUNT("reserved", false, events.reserved, "of these, what the runtime keeps"),
 };
 
@@ -72,7 +81,8 @@ static const struct sl_property queue_properties[] = {
 
 static const struct sl_property engine_properties[] = {
   { ROW("ordinal", SL_PROPERTY_COUNT, true, "number in encodings"), .offset = AT(sl_engine_desc, ordinal) },
-  { ROW("clock", SL_PROPERTY_FACT, true, "clock of the engine"), .offset = AT(sl_engine_desc, clock_ghz), .unit = "GHz" },
+  { ROW("clock", SL_PROPERTY_FACT, true, "clock of the engine"), .offset = AT(sl_engine_desc, clock_ghz),
+    .unit = "GHz" },
   { ROW("ticks", SL_PROPERTY_FACT, true, "ticks per cycle"), .offset = AT(sl_engine_desc, ticks_per_cycle) },
   FLAG(sl_engine_desc, "interlock", true, interlock, "no", "yes", "orders dependent instructions of its own stream"),
   FLAG(sl_engine_desc, "trigger", true, may_trigger, "no", "yes", "may own DMA queues"),
@@ -101,8 +111,8 @@ static const struct sl_property opcode_properties[] = {
   BARE("dst", SL_PROPERTY_OPERANDS, true, "number of destinations and their spaces"),
   BARE("src", SL_PROPERTY_OPERANDS, true, "number of sources and their spaces"),
   BARE("shape", SL_PROPERTY_SHAPE, true, "how the shapes must match"),
-  { ROW("one-bank", SL_PROPERTY_FLAG, false, "a destination lies within one bank"), .bare = true, .words = { "no", "yes" },
-    .offset = AT(sl_opcode_desc, dst_one_bank) },
+  { ROW("one-bank", SL_PROPERTY_FLAG, false, "a destination lies within one bank"), .bare = true,
+    .words = { "no", "yes" }, .offset = AT(sl_opcode_desc, dst_one_bank) },
   BARE("attrs", SL_PROPERTY_ATTRS, false, "attributes it understands"),
   { ROW("slots", SL_PROPERTY_COUNT, true, "instruction slots"), .offset = AT(sl_opcode_desc, slots) },
   { ROW("interval", SL_PROPERTY_FORMULA, true, "time until the stream may start its next operation"),
@@ -111,7 +121,10 @@ static const struct sl_property opcode_properties[] = {
     .offset = AT(sl_opcode_desc, latency), .also = AT(sl_opcode_desc, latency_unit) },
 };
 
-#define SECTION(name, properties, required) { name, properties, sizeof properties / sizeof *properties, required }
+#define SECTION(name, properties, required)                            \
+  {                                                                    \
+    name, properties, sizeof properties / sizeof *properties, required \
+  }
 const struct sl_section_info sl_sections[SL_SECTION_COUNT] = {
   [SL_SECTION_TARGET] = SECTION("target", target_properties, true),
   [SL_SECTION_SEMAPHORES] = SECTION("semaphores", semaphore_properties, true),

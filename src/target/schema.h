@@ -8,22 +8,31 @@
 
 /* The first six stand at most once: sl_target.about has a row for each. */
 enum sl_section {
-  SL_SECTION_TARGET, SL_SECTION_SEMAPHORES, SL_SECTION_EVENTS, SL_SECTION_REGISTERS, SL_SECTION_SLOTS, SL_SECTION_QUEUES,
-  SL_SECTION_ENGINE, SL_SECTION_SPACE, SL_SECTION_OPCODE,
+  SL_SECTION_TARGET,
+  SL_SECTION_SEMAPHORES,
+  SL_SECTION_EVENTS,
+  SL_SECTION_REGISTERS,
+  SL_SECTION_SLOTS,
+  SL_SECTION_QUEUES,
+  SL_SECTION_ENGINE,
+  SL_SECTION_SPACE,
+  SL_SECTION_OPCODE,
   SL_SECTION_COUNT
 };
 
 enum sl_property_kind {
-  SL_PROPERTY_FACT,    /* number with a fixed unit -> struct sl_fact */
-  SL_PROPERTY_COUNT,   /* whole number -> uint32_t */
-  SL_PROPERTY_SIZE,    /* whole number of B, KiB, MiB, GiB -> uint64_t */
-  SL_PROPERTY_FLAG,    /* one of two words -> bool */
-  SL_PROPERTY_NAME,    /* word -> const char * */
-  SL_PROPERTY_SPACES,  /* names of spaces, `any` or `none` -> uint64_t, and bool for `any` */
+  SL_PROPERTY_FACT,   /* number with a fixed unit -> struct sl_fact */
+  SL_PROPERTY_COUNT,  /* whole number -> uint32_t */
+  SL_PROPERTY_SIZE,   /* whole number of B, KiB, MiB, GiB -> uint64_t */
+  SL_PROPERTY_FLAG,   /* one of two words -> bool */
+  SL_PROPERTY_NAME,   /* word -> const char * */
+  SL_PROPERTY_SPACES, /* names of spaces, `any` or `none` -> uint64_t, and bool for `any` */
   /* of opcodes only */
-  SL_PROPERTY_PLACE,   /* ("engines" | "queues" | "both") ("all" | names) */
+  SL_PROPERTY_PLACE,    /* ("engines" | "queues" | "both") ("all" | names) */
   SL_PROPERTY_OPERANDS, /* [range] ["in" ("any" | names)], dst or src */
-  SL_PROPERTY_SHAPE, SL_PROPERTY_ATTRS, SL_PROPERTY_FORMULA
+  SL_PROPERTY_SHAPE,
+  SL_PROPERTY_ATTRS,
+  SL_PROPERTY_FORMULA
 };
 
 struct sl_property {

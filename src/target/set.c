@@ -119,12 +119,14 @@ static int load(sluice_targets *targets, const char *name, const char *text, siz
   return status;
 }
 
-int sluice_targets_load(sluice_targets *targets, const char *name, const char *text, size_t length, const sluice_sink *sink)
+int sluice_targets_load(sluice_targets *targets, const char *name, const char *text, size_t length,
+                        const sluice_sink *sink)
 {
   if (length <= INT32_MAX)
     return load(targets, name, text, length, sink);
-  sluice_diag diag = { .severity = SLUICE_ERROR, .rule = sl_rule_id(SL_RULE_TARGET), .file = name,
-                       .text = "the text is larger than 2 GiB" };
+  sluice_diag diag = {
+    .severity = SLUICE_ERROR, .rule = sl_rule_id(SL_RULE_TARGET), .file = name, .text = "the text is larger than 2 GiB"
+  };
   if (sink && sink->emit)
     sink->emit(sink->user, &diag);
   return SLUICE_E_INPUT;

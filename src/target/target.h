@@ -33,27 +33,28 @@ struct sl_fact {
 };
 
 struct sl_engine_desc {
-  sl_loc loc;           /* of its block in the text being read; SL_NO_LOC when inherited unchanged */
-  const char *name;     /* "pe" */
+  sl_loc loc;       /* of its block in the text being read; SL_NO_LOC when inherited unchanged */
+  const char *name; /* "pe" */
   const char *summary;
   uint32_t ordinal;
   struct sl_fact clock_ghz;
   struct sl_fact ticks_per_cycle;
-  bool interlock;       /* orders dependent instructions of its own stream: they need no wait */
-  bool may_trigger;     /* may own DMA queues */
-  uint64_t reads, writes; /* bit i: space i is reachable by its sources / destinations (queues it triggers: by opcode alone) */
+  bool interlock;   /* orders dependent instructions of its own stream: they need no wait */
+  bool may_trigger; /* may own DMA queues */
+  uint64_t reads,
+      writes; /* bit i: space i is reachable by its sources / destinations (queues it triggers: by opcode alone) */
   bool reads_all, writes_all; /* `any`: also of spaces that are declared later */
   struct sl_statement about[SL_STATEMENT_MAX];
 };
 
 struct sl_space_desc {
-  sl_loc loc;           /* as of engines */
+  sl_loc loc;                 /* as of engines */
   const char *name, *summary; /* "sbuf", "psum", "hbm" */
   const char *memory_class;
-  uint32_t partitions;  /* 0: the space has no partition dimension */
-  uint64_t bytes;       /* per partition, or in all when partitions is 0; 0 = unlimited */
-  uint64_t usable;      /* of bytes, after what the runtime reserves */
-  uint64_t bank_bytes;  /* 0 = not banked */
+  uint32_t partitions;       /* 0: the space has no partition dimension */
+  uint64_t bytes;            /* per partition, or in all when partitions is 0; 0 = unlimited */
+  uint64_t usable;           /* of bytes, after what the runtime reserves */
+  uint64_t bank_bytes;       /* 0 = not banked */
   bool partition_start_rule; /* >64 partitions: start 0; 33..64: 0/64; <=32: 0/32/64/96 */
   struct sl_statement about[SL_STATEMENT_MAX];
 };
@@ -66,21 +67,21 @@ enum sl_shape_rule {
 
 /* An opcode of the target. */
 struct sl_opcode_desc {
-  sl_loc loc;           /* as of engines */
+  sl_loc loc; /* as of engines */
   const char *name, *summary;
-  uint64_t engines;      /* bit i: legal on engine i; for queue operations: on queues triggered by engine i */
+  uint64_t engines; /* bit i: legal on engine i; for queue operations: on queues triggered by engine i */
   bool on_engine, on_queue;
   int8_t dst_min, dst_max, src_min, src_max; /* max -1 = any number */
-  uint64_t dst_spaces, src_spaces; /* bit i: space i is reachable by destinations / sources */
-  bool dst_one_bank;     /* a destination must lie within one bank (matmul) */
+  uint64_t dst_spaces, src_spaces;           /* bit i: space i is reachable by destinations / sources */
+  bool dst_one_bank;                         /* a destination must lie within one bank (matmul) */
   uint8_t shape;
-  uint32_t slots;        /* instruction slots of one such operation */
-  const char *interval;  /* cost formula as written; see cost.h */
-  const char *latency;   /* completion beyond the interval */
-  uint8_t interval_unit, latency_unit; /* enum sl_cost_unit: cycles of the engine, or nanoseconds */
+  uint32_t slots;                               /* instruction slots of one such operation */
+  const char *interval;                         /* cost formula as written; see cost.h */
+  const char *latency;                          /* completion beyond the interval */
+  uint8_t interval_unit, latency_unit;          /* enum sl_cost_unit: cycles of the engine, or nanoseconds */
   struct sl_cost *interval_cost, *latency_cost; /* the same, compiled; never NULL in a target of a set */
   sl_vec(const char *) attrs; /* attributes it understands, beside those every operation has (`cycles`) */
-  uint8_t provenance;    /* of engines, operands and spaces; the formulas and slots have theirs in `about` */
+  uint8_t provenance;         /* of engines, operands and spaces; the formulas and slots have theirs in `about` */
   const char *source;
   bool engines_all, dst_all, src_all; /* `all`, `any`: also of what is declared later */
   struct sl_statement about[SL_STATEMENT_MAX];
@@ -103,8 +104,8 @@ extern const char *const sl_cost_unit_text[3];
 struct sl_define {
   const char *name, *formula, *source, *note;
   uint8_t unit, provenance;
-  uint8_t stated; /* enum sl_stated */
-  sl_loc loc;     /* of the formula */
+  uint8_t stated;       /* enum sl_stated */
+  sl_loc loc;           /* of the formula */
   struct sl_cost *cost; /* compiled; NULL before, and when it is wrong */
 };
 
@@ -120,12 +121,12 @@ struct sl_exclusion {
   bool same_bank;       /* only while both touch one bank */
   uint8_t provenance;
   const char *source, *note;
-  uint8_t stated;       /* enum sl_stated */
+  uint8_t stated; /* enum sl_stated */
 };
 
 struct sl_target {
   const char *name, *summary;
-  const char *base; /* the target named by `like`, or NULL */
+  const char *base;        /* the target named by `like`, or NULL */
   struct sl_fact tick_ghz; /* ticks per ns: the integer time base */
   sl_vec(struct sl_engine_desc) engines;
   sl_vec(struct sl_space_desc) spaces;
@@ -135,7 +136,7 @@ struct sl_target {
   sl_vec(struct sl_source_tag) sources;
   sl_vec(struct sl_exclusion) exclusions;
   sl_names engine_names, space_names, opcode_names; /* id i is item i - 1: lookup in O(length) */
-  struct sl_statement about[6][SL_STATEMENT_MAX]; /* of the sections that stand once: schema.h, enum sl_section */
+  struct sl_statement about[6][SL_STATEMENT_MAX];   /* of the sections that stand once: schema.h, enum sl_section */
   struct {
     uint32_t count, reserved; /* count 0 = unlimited; usable = count - reserved */
     uint32_t width;           /* bits */
@@ -151,20 +152,20 @@ struct sl_target {
     uint32_t width;           /* bits */
   } registers;
   struct {
-    uint32_t waits, updates;         /* on an ordinary slot */
+    uint32_t waits, updates;                 /* on an ordinary slot */
     uint32_t carrier_waits, carrier_updates; /* on a wait-only slot (event-semaphore slot) */
-    bool shared_value;               /* wait and update share one value: with a wait, the update must be by 1 */
-    uint32_t bytes;                  /* of one slot */
-    uint32_t register_op, branch;    /* slots of a register operation, of one compare-and-branch */
-    uint32_t loop_setup, loop_step;  /* slots per engine: before the loop, and per iteration's control */
+    bool shared_value;                       /* wait and update share one value: with a wait, the update must be by 1 */
+    uint32_t bytes;                          /* of one slot */
+    uint32_t register_op, branch;            /* slots of a register operation, of one compare-and-branch */
+    uint32_t loop_setup, loop_step;          /* slots per engine: before the loop, and per iteration's control */
     uint32_t barrier_engine, barrier_once, barrier_reset_once; /* slots of a barrier: per engine, and in all */
     uint32_t epilogue_engine, epilogue_once;
   } slot;
   struct {
-    bool ordered;               /* a queue retires in order and orders its own transfers (FIFO ring): no wait inside it */
+    bool ordered; /* a queue retires in order and orders its own transfers (FIFO ring): no wait inside it */
     const char *default_trigger; /* engine that triggers a queue declared without `via`; NULL = must be said */
-    uint32_t per_transfer;      /* hardware updates per transfer (16 on Trainium), for the split-completion test mode */
-    uint32_t limit;             /* queues the runtime allows; 0 = unlimited */
+    uint32_t per_transfer; /* hardware updates per transfer (16 on Trainium), for the split-completion test mode */
+    uint32_t limit;        /* queues the runtime allows; 0 = unlimited */
   } queue;
 };
 

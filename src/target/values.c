@@ -334,9 +334,8 @@ static bool read_operands(struct sl_reader *reader, struct sl_opcode_desc *opcod
 {
   if (at_line_end(reader))
     return fail_expected(reader, "a number of operands");
-  if (!sl_scan_is(&reader->scan, "in") &&
-      !read_range(reader, destinations ? &opcode->dst_min : &opcode->src_min,
-                  destinations ? &opcode->dst_max : &opcode->src_max))
+  if (!sl_scan_is(&reader->scan, "in") && !read_range(reader, destinations ? &opcode->dst_min : &opcode->src_min,
+                                                      destinations ? &opcode->dst_max : &opcode->src_max))
     return false;
   if (!sl_scan_accept(&reader->scan, "in"))
     return true;
@@ -393,7 +392,8 @@ static bool read_value(struct sl_reader *reader, const struct sl_property *prope
   case SL_PROPERTY_ATTRS: return read_attrs(reader, opcode);
   case SL_PROPERTY_FORMULA: break;
   }
-  return sl_read_formula(reader, (const char **)(void *)(item + property->offset), (uint8_t *)(item + property->also), loc);
+  return sl_read_formula(reader, (const char **)(void *)(item + property->offset), (uint8_t *)(item + property->also),
+                         loc);
 }
 
 /* The provenance of a number is kept with the number too. */
@@ -406,14 +406,16 @@ static void note_fact(const struct sl_property *property, char *item, const stru
   fact->source = about->source;
 }
 
-bool sl_read_property(struct sl_reader *reader, const struct sl_property *property, void *item, struct sl_statement *about)
+bool sl_read_property(struct sl_reader *reader, const struct sl_property *property, void *item,
+                      struct sl_statement *about)
 {
   sl_loc loc = reader->scan.token.loc;
   if (about->stated == SL_STATED)
     return sl_reader_fail(reader, loc, "'%s' is stated twice", property->key);
   sl_scan_next(&reader->scan);
-  struct sl_statement statement = { .stated = reader->rewriting ? SL_INHERITED : SL_STATED, .loc = loc, .source = "",
-                                    .note = "" };
+  struct sl_statement statement = {
+    .stated = reader->rewriting ? SL_INHERITED : SL_STATED, .loc = loc, .source = "", .note = ""
+  };
   about->stated = statement.stated; /* also when the value is wrong: it is not missing then */
   if (!read_value(reader, property, item, &statement.loc))
     return false;

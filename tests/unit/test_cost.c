@@ -48,8 +48,8 @@ static void catch_diag(void *user, const sluice_diag *diag)
 }
 
 /* The value of a formula on trn2, or -1 when it does not compile; then *caught has the message. */
-static double evaluate(struct fixture *fixture, const char *formula, enum sl_cost_unit unit, const struct sl_cost_env *env,
-                       struct caught *caught)
+static double evaluate(struct fixture *fixture, const char *formula, enum sl_cost_unit unit,
+                       const struct sl_cost_env *env, struct caught *caught)
 {
   sl_heap *heap = &fixture->unit.heap;
   sluice_sink sink = { catch_diag, caught };
@@ -106,7 +106,8 @@ static void test_arithmetic(void **state)
 static void test_wild_variables(void **state)
 {
   static const double wild[] = { 1e308, -1e308, 0, 1.0 / 3, 1e-320 };
-  static const char *const formulas[] = { "N * P * N * P", "N / P - P / N", "floor(N * P) - ceil(N)", "dma_rate", "row" };
+  static const char *const formulas[] = { "N * P * N * P", "N / P - P / N", "floor(N * P) - ceil(N)", "dma_rate",
+                                          "row" };
   struct caught caught = { "", 0 };
   for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++)
     for (size_t i = 0; i < sizeof wild / sizeof *wild; i++)
@@ -126,8 +127,11 @@ static void test_questions_about_the_operation(void **state)
   const struct sl_cost_attr attrs[] = { { "op", "add", 0 }, { "scale", NULL, 2.5 } };
   struct sl_cost_env env;
   sl_cost_env_init(&env, (uint32_t)sl_target_engine(fixture->trn2, "dve"), attrs, 2);
-  struct sl_cost_operand operand = { .space = (uint32_t)sl_target_space(fixture->trn2, "psum"), .type = "f32",
-                                     .type_bytes = 4, .partitions = 128, .elements = 512 };
+  struct sl_cost_operand operand = { .space = (uint32_t)sl_target_space(fixture->trn2, "psum"),
+                                     .type = "f32",
+                                     .type_bytes = 4,
+                                     .partitions = 128,
+                                     .elements = 512 };
   sl_cost_env_add(&env, &operand, false);
   sl_cost_env_add(&env, &operand, false);
   operand.space = (uint32_t)sl_target_space(fixture->trn2, "sbuf");
@@ -140,13 +144,14 @@ static void test_questions_about_the_operation(void **state)
     const char *formula;
     double value;
   } cases[] = {
-    { "on(dve)", 1 },       { "on(pe)", 0 },        { "src_in(psum)", 2 },  { "dst_in(psum)", 0 }, { "dst_in(sbuf)", 1 },
-    { "type(f32)", 1 },     { "type(bf16)", 0 },    { "has(op)", 1 },       { "has(func)", 0 },    { "is(op, add)", 1 },
-    { "is(op, max)", 0 },   { "is(scale, add)", 0 }, { "attr(scale)", 2.5 }, { "attr(op)", 0 },     { "attr(nothing)", 0 },
-    { "N", 512 },           { "P", 128 },           { "src_n", 512 },       { "dst_n", 256 },      { "src_p", 128 },
-    { "bytes", 262144 },    { "chunk", 512 },       { "stride", 8 },        { "contiguous", 0 },   { "widest", 4 },
-    { "narrowest", 2 },     { "src_bytes", 4 },     { "dst_bytes", 2 },     { "srcs", 2 },         { "dsts", 1 },
-    { "min_interval", 64 }, { "sixteen_bit", 0 },
+    { "on(dve)", 1 },       { "on(pe)", 0 },      { "src_in(psum)", 2 },  { "dst_in(psum)", 0 },
+    { "dst_in(sbuf)", 1 },  { "type(f32)", 1 },   { "type(bf16)", 0 },    { "has(op)", 1 },
+    { "has(func)", 0 },     { "is(op, add)", 1 }, { "is(op, max)", 0 },   { "is(scale, add)", 0 },
+    { "attr(scale)", 2.5 }, { "attr(op)", 0 },    { "attr(nothing)", 0 }, { "N", 512 },
+    { "P", 128 },           { "src_n", 512 },     { "dst_n", 256 },       { "src_p", 128 },
+    { "bytes", 262144 },    { "chunk", 512 },     { "stride", 8 },        { "contiguous", 0 },
+    { "widest", 4 },        { "narrowest", 2 },   { "src_bytes", 4 },     { "dst_bytes", 2 },
+    { "srcs", 2 },          { "dsts", 1 },        { "min_interval", 64 }, { "sixteen_bit", 0 },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct caught caught = { "", 0 };
@@ -173,7 +178,8 @@ static void test_errors(void **state)
     { "if(1, 2)", SL_COST_VALUE, 8, "wrong number of arguments" },
     { "floor(1, 2)", SL_COST_VALUE, 11, "wrong number of arguments" },
     { "mim(1, 2)", SL_COST_VALUE, 1, "unknown function 'mim'; did you mean 'min'?" },
-    { "1 + min_intervall", SL_COST_VALUE, 5, "unknown variable, parameter or define 'min_intervall'; did you mean 'min_interval'?" },
+    { "1 + min_intervall", SL_COST_VALUE, 5,
+      "unknown variable, parameter or define 'min_intervall'; did you mean 'min_interval'?" },
     { "on(poool)", SL_COST_VALUE, 4, "unknown engine 'poool'; did you mean 'pool'?" },
     { "src_in(psam)", SL_COST_VALUE, 8, "unknown space 'psam'; did you mean 'psum'?" },
     { "is(op)", SL_COST_VALUE, 6, "expected ','" },
@@ -211,7 +217,9 @@ static void test_limits(void **state)
   static const struct {
     char pattern[4];
     const char *message;
-  } cases[] = { { "(", "the formula nests too deep" }, { "-", "the formula nests too deep" }, { "N+", "the formula is too long" } };
+  } cases[] = { { "(", "the formula nests too deep" },
+                { "-", "the formula nests too deep" },
+                { "N+", "the formula is too long" } };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t length = strlen(cases[i].pattern);
     for (size_t at = 0; at < LENGTH; at++)
@@ -250,8 +258,11 @@ static double ns_of(const struct sl_target *target, const char *opcode, const ch
   sl_cost_env_init(&env, (uint32_t)on, attrs, attr_count);
   for (int side = 0; side < 2; side++)
     for (const struct shape *s = side ? srcs : dsts; s && s->space; s++) {
-      struct sl_cost_operand operand = { .space = (uint32_t)sl_target_space(target, s->space), .type = s->type,
-                                         .type_bytes = s->type_bytes, .partitions = s->partitions, .elements = s->elements };
+      struct sl_cost_operand operand = { .space = (uint32_t)sl_target_space(target, s->space),
+                                         .type = s->type,
+                                         .type_bytes = s->type_bytes,
+                                         .partitions = s->partitions,
+                                         .elements = s->elements };
       sl_cost_env_add(&env, &operand, side == 0);
     }
   double cycles = latency ? sl_cost_latency(target, &target->opcodes.data[index], &env)
@@ -259,9 +270,18 @@ static double ns_of(const struct sl_target *target, const char *opcode, const ch
   return sl_cost_ns(target, (uint32_t)on, cycles);
 }
 
-#define BF16(space, elements) { space, "bf16", 2, 128, elements }
-#define F32(space, elements) { space, "f32", 4, 128, elements }
-#define NONE { NULL, NULL, 0, 0, 0 }
+#define BF16(space, elements)       \
+  {                                 \
+    space, "bf16", 2, 128, elements \
+  }
+#define F32(space, elements)       \
+  {                                \
+    space, "f32", 4, 128, elements \
+  }
+#define NONE            \
+  {                     \
+    NULL, NULL, 0, 0, 0 \
+  }
 
 static void assert_near(const char *what, double value, double expected)
 {
@@ -299,10 +319,20 @@ static void test_documented_intervals(void **state)
     { 1, "tensor_copy", "dve", { BF16("sbuf", 2048), NONE }, { BF16("sbuf", 2048), NONE }, 1828.57 },
     { 2, "tensor_copy", "act", { BF16("sbuf", 2048), NONE }, { BF16("psum", 2048), NONE }, 1706.67 },
     { 2, "tensor_scalar", "dve", { { "sbuf", "f8e4", 1, 128, 2048 }, NONE }, { BF16("sbuf", 2048), NONE }, 2133.33 },
-    { 2, "tensor_tensor", "dve", { BF16("sbuf", 2048), NONE }, { BF16("sbuf", 2048), BF16("sbuf", 2048), NONE }, 1066.67 },
+    { 2,
+      "tensor_tensor",
+      "dve",
+      { BF16("sbuf", 2048), NONE },
+      { BF16("sbuf", 2048), BF16("sbuf", 2048), NONE },
+      1066.67 },
     { 2, "tensor_tensor", "dve", { F32("sbuf", 1024), NONE }, { F32("sbuf", 1024), F32("sbuf", 1024), NONE }, 2133.33 },
     { 2, "tensor_tensor", "dve", { F32("sbuf", 512), NONE }, { F32("psum", 512), F32("sbuf", 512), NONE }, 533.33 },
-    { 2, "scalar_tensor_tensor", "dve", { F32("sbuf", 1024), NONE }, { F32("sbuf", 1024), F32("sbuf", 1024), NONE }, 2133.33 },
+    { 2,
+      "scalar_tensor_tensor",
+      "dve",
+      { F32("sbuf", 1024), NONE },
+      { F32("sbuf", 1024), F32("sbuf", 1024), NONE },
+      2133.33 },
     { 2, "reciprocal", "dve", { F32("sbuf", 64), NONE }, { F32("sbuf", 64), NONE }, 533.33 },
     { 2, "reciprocal", "act", { F32("sbuf", 1024), NONE }, { F32("sbuf", 1024), NONE }, 853.33 },
     { 2, "bn_aggr", "dve", { F32("sbuf", 2), NONE }, { F32("sbuf", 96), NONE }, 433.33 },
@@ -315,7 +345,8 @@ static void test_documented_intervals(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct sl_target *target = cases[i].generation == 1 ? fixture->trn1 : fixture->trn2;
     assert_near(cases[i].opcode,
-                ns_of(target, cases[i].opcode, cases[i].engine, cases[i].dsts, cases[i].srcs, NULL, 0, false), cases[i].ns);
+                ns_of(target, cases[i].opcode, cases[i].engine, cases[i].dsts, cases[i].srcs, NULL, 0, false),
+                cases[i].ns);
   }
 }
 
@@ -338,7 +369,8 @@ static void test_attributes_count(void **state)
 static void test_latencies(void **state)
 {
   const struct sl_target *trn2 = ((const struct fixture *)*state)->trn2;
-  const struct shape bf16[] = { BF16("sbuf", 64), NONE }, f32[] = { F32("sbuf", 64), NONE }, psum[] = { F32("psum", 64), NONE };
+  const struct shape bf16[] = { BF16("sbuf", 64), NONE }, f32[] = { F32("sbuf", 64), NONE },
+                     psum[] = { F32("psum", 64), NONE };
   assert_near("pe", ns_of(trn2, "matmul", "pe", psum, bf16, NULL, 0, true), 167);
   assert_near("act 16", ns_of(trn2, "activation", "act", bf16, bf16, NULL, 0, true), 185);
   assert_near("act 32", ns_of(trn2, "activation", "act", f32, bf16, NULL, 0, true), 143);
@@ -357,7 +389,8 @@ static void test_transfers(void **state)
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
     double bytes = 128 * rates[i].chunk;
     const struct shape side[] = { { "sbuf", "u8", 1, 128, rates[i].chunk }, NONE };
-    assert_near("rate", bytes / ns_of(fixture->trn2, "dma_copy", "sp", side, side, NULL, 0, false), rates[i].bytes_per_ns);
+    assert_near("rate", bytes / ns_of(fixture->trn2, "dma_copy", "sp", side, side, NULL, 0, false),
+                rates[i].bytes_per_ns);
   }
   const struct shape small[] = { { "sbuf", "u8", 1, 128, 4 }, NONE };
   assert_near("sp", ns_of(fixture->trn2, "dma_copy", "sp", small, small, NULL, 0, true), 40 + 417 + 1300 + 100);
@@ -368,10 +401,14 @@ static void test_transfers(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_arithmetic),          cmocka_unit_test(test_wild_variables),
-    cmocka_unit_test(test_questions_about_the_operation), cmocka_unit_test(test_errors),
-    cmocka_unit_test(test_limits),              cmocka_unit_test(test_documented_intervals),
-    cmocka_unit_test(test_attributes_count),    cmocka_unit_test(test_latencies),
+    cmocka_unit_test(test_arithmetic),
+    cmocka_unit_test(test_wild_variables),
+    cmocka_unit_test(test_questions_about_the_operation),
+    cmocka_unit_test(test_errors),
+    cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_documented_intervals),
+    cmocka_unit_test(test_attributes_count),
+    cmocka_unit_test(test_latencies),
     cmocka_unit_test(test_transfers),
   };
   return cmocka_run_group_tests_name("cost", tests, setup, teardown);

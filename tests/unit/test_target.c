@@ -147,20 +147,22 @@ static void test_every_number_has_a_provenance(void **state)
 /* The smallest complete target, with places where a test may put something else. */
 #define HEAD "target t \"a test\" {\n"
 #define TICK "  tick 1 GHz assumed\n"
-#define ENGINE "  engine a { ordinal 0 assumed\n clock 1 GHz assumed\n ticks 1 assumed\n interlock yes assumed\n" \
+#define ENGINE                                                                                       \
+  "  engine a { ordinal 0 assumed\n clock 1 GHz assumed\n ticks 1 assumed\n interlock yes assumed\n" \
   " trigger yes assumed\n reads any assumed\n writes any assumed\n }\n"
-#define SECTIONS \
-  "  semaphores { count 8 assumed\n width 32 assumed\n compare unsigned assumed\n wrap plain assumed\n }\n" \
-  "  registers { count 8 assumed\n width 32 assumed\n }\n" \
-  "  queues { ordered yes assumed\n per-transfer 1 assumed\n limit unlimited assumed\n }\n" \
-  "  slots { bytes 64 assumed\n waits 1 assumed\n updates 1 assumed\n carrier-waits 2 assumed\n carrier-updates 1 assumed\n" \
+#define SECTIONS                                                                                                       \
+  "  semaphores { count 8 assumed\n width 32 assumed\n compare unsigned assumed\n wrap plain assumed\n }\n"            \
+  "  registers { count 8 assumed\n width 32 assumed\n }\n"                                                             \
+  "  queues { ordered yes assumed\n per-transfer 1 assumed\n limit unlimited assumed\n }\n"                            \
+  "  slots { bytes 64 assumed\n waits 1 assumed\n updates 1 assumed\n carrier-waits 2 assumed\n carrier-updates 1 "    \
+  "assumed\n"                                                                                                          \
   " shared-value no assumed\n register-op 1 assumed\n branch 1 assumed\n loop-setup 1 assumed\n loop-step 2 assumed\n" \
-  " barrier-engine 3 assumed\n barrier-once 0 assumed\n barrier-reset-once 1 assumed\n epilogue-engine 3 assumed\n" \
+  " barrier-engine 3 assumed\n barrier-once 0 assumed\n barrier-reset-once 1 assumed\n epilogue-engine 3 assumed\n"    \
   " epilogue-once 1 assumed\n }\n"
-#define PARAMS \
-  "  param register_op 1 ns assumed\n param register_load 1 ns assumed\n param branch 1 ns assumed\n" \
+#define PARAMS                                                                                                   \
+  "  param register_op 1 ns assumed\n param register_load 1 ns assumed\n param branch 1 ns assumed\n"            \
   "  param semaphore_set 1 ns assumed\n param dispatch 1 ns assumed\n param semaphore_visibility 1 ns assumed\n" \
-  "  param drain 1 ns assumed\n param handshake_arrive 1 ns assumed\n param handshake_release 1 ns assumed\n" \
+  "  param drain 1 ns assumed\n param handshake_arrive 1 ns assumed\n param handshake_release 1 ns assumed\n"    \
   "  param range_clear 1 ns assumed\n param run_ahead 0 count assumed\n"
 #define WHOLE HEAD TICK ENGINE SECTIONS PARAMS
 
@@ -208,8 +210,9 @@ static void test_like_within_one_text(void **state)
 static void test_nothing_is_added_on_error(void **state)
 {
   struct caught caught;
-  assert_int_equal(load(*state, WHOLE "}\ntarget u \"next\" like t {\n  semaphores {\n    count x assumed\n  }\n}\n", &caught),
-                   SLUICE_E_INPUT);
+  assert_int_equal(
+      load(*state, WHOLE "}\ntarget u \"next\" like t {\n  semaphores {\n    count x assumed\n  }\n}\n", &caught),
+      SLUICE_E_INPUT);
   assert_int_equal(sluice_targets_count(*state), 4);
   assert_null(sl_target_find(*state, "t"));
 }
@@ -220,7 +223,8 @@ static const struct {
 } body_errors[] = {
   { "enigne e9 {\n}", "2:1: unknown statement 'enigne'; did you mean 'engine'? [target]" },
   { "engine e0 {\n  clok 2 GHz assumed\n}", "3:3: unknown property 'clok'; did you mean 'clock'? [target]" },
-  { "engine e0 {\n  clock 2 GHz\n}", "3:14: expected documented, derived, calibrated or assumed before the end of the line [target]" },
+  { "engine e0 {\n  clock 2 GHz\n}",
+    "3:14: expected documented, derived, calibrated or assumed before the end of the line [target]" },
   { "engine e0 {\n  clock 2 MHz assumed\n}", "3:11: expected GHz, not 'MHz' [target]" },
   { "engine e0 {\n  clock two GHz assumed\n}", "3:9: expected a number, not 'two' [target]" },
   { "engine e0 {\n  clock 0 GHz assumed\n}", "3:9: 'clock' must be above 0 and at most 1e9 [target]" },
@@ -235,7 +239,8 @@ static const struct {
   { "engine e0 {\n  interlock \x01 assumed\n}", "3:13: expected no or yes; byte 0x01 does not belong here [target]" },
   { "engine e0 {\n}\nengine e0 {\n}", "4:8: engine 'e0' stands twice [target]" },
   { "engine e0 {\n  ordinal 1 assumed\n}", "2:8: engines 'act' and 'e0' have the same ordinal 1 [target]" },
-  { "engine e0 {\n  ticks 3 assumed\n}", "2:8: engine 'e0': clock times ticks is 3.6 GHz, but the tick is 4.8 GHz [target]" },
+  { "engine e0 {\n  ticks 3 assumed\n}",
+    "2:8: engine 'e0': clock times ticks is 3.6 GHz, but the tick is 4.8 GHz [target]" },
   { "engine e-9 {\n}", "2:8: 'e-9' cannot be the name of an engine [target]" },
   { "engine all {\n}", "2:8: 'all' cannot be the name of an engine [target]" },
   { "engine e9 {\n  clock 2 GHz assumed\n", "4:1: the text ends inside 'engine'; '}' is missing [target]" },
@@ -244,18 +249,25 @@ static const struct {
   { "space sbuf {\n  bytes 9999999999 GiB assumed\n}", "3:9: the size is too large [target]" },
   { "space sbuf {\n  bytes 0 B assumed\n}", "3:9: 'bytes' must be above 0, or unlimited [target]" },
   { "space sbuf {\n  usable unlimited assumed\n}", "3:10: 'usable' cannot be unlimited [target]" },
-  { "space sbuf {\n  bytes 1 KiB assumed\n  usable 2 KiB assumed\n}", "2:7: space 'sbuf': 'usable' is more than 'bytes' [target]" },
-  { "space psum {\n  bytes 3 KiB assumed\n  bank 2 KiB assumed\n}", "2:7: space 'psum': 'bytes' is not a multiple of 'bank' [target]" },
-  { "space hbm {\n  partition-start aligned assumed\n}", "2:7: space 'hbm' has a rule for partitions but no partitions [target]" },
+  { "space sbuf {\n  bytes 1 KiB assumed\n  usable 2 KiB assumed\n}",
+    "2:7: space 'sbuf': 'usable' is more than 'bytes' [target]" },
+  { "space psum {\n  bytes 3 KiB assumed\n  bank 2 KiB assumed\n}",
+    "2:7: space 'psum': 'bytes' is not a multiple of 'bank' [target]" },
+  { "space hbm {\n  partition-start aligned assumed\n}",
+    "2:7: space 'hbm' has a rule for partitions but no partitions [target]" },
   { "semaphores {\n}\nsemaphores {\n}", "4:1: 'semaphores' stands twice [target]" },
-  { "semaphores {\n  count 4 assumed\n  reserved 4 assumed\n}", "2:1: semaphores: 'reserved' must be below 'count' [target]" },
+  { "semaphores {\n  count 4 assumed\n  reserved 4 assumed\n}",
+    "2:1: semaphores: 'reserved' must be below 'count' [target]" },
   { "semaphores {\n  width 7 assumed\n}", "2:1: semaphores: 'width' must be from 8 to 64 bits [target]" },
   { "registers {\n  count 99999999999 assumed\n}", "3:9: expected a whole number up to 2147483647 [target]" },
-  { "slots {\n  waits 0 assumed\n  carrier-waits 0 assumed\n}", "2:1: slots: no slot can carry a wait [target]" },
-  { "slots {\n  updates 0 assumed\n  carrier-updates 0 assumed\n}", "2:1: slots: no slot can carry an update [target]" },
+  { "slots {\n  carrier-waits 0 assumed\n}", "2:1: slots: 'carrier-waits' and 'carrier-updates' must be above 0: what "
+                                             "an ordinary slot cannot carry goes there [target]" },
+  { "slots {\n  carrier-updates 0 assumed\n}", "2:1: slots: 'carrier-waits' and 'carrier-updates' must be above 0: "
+                                               "what an ordinary slot cannot carry goes there [target]" },
   { "slots {\n  bytes 0 assumed\n}", "2:1: slots: 'bytes' must be above 0 [target]" },
   { "queues {\n  default-trigger e8 assumed\n}", "2:1: unknown engine 'e8'; did you mean 'e0'? [target]" },
-  { "engine e0 {\n  trigger no assumed\n}", "1:8: the default trigger 'e0' is not an engine that may trigger queues [target]" },
+  { "engine e0 {\n  trigger no assumed\n}",
+    "1:8: the default trigger 'e0' is not an engine that may trigger queues [target]" },
   { "param branch 1 cycles assumed", "2:7: 'branch' is in ns in the target it is inherited from [target]" },
   { "param extra 1 hours assumed", "2:15: unknown unit 'hours' [target]" },
   { "param N 1 ns assumed", "2:7: 'N' has another meaning in formulas [target]" },
@@ -263,9 +275,11 @@ static const struct {
   { "param x 1 ns assumed\nparam x 2 ns assumed", "3:7: parameter 'x' stands twice [target]" },
   { "define drain = 1 ns assumed", "2:8: 'drain' has another meaning in formulas [target]" },
   { "define x 1 ns assumed", "2:10: expected '=' [target]" },
-  { "define x = 1 + 2", "2:17: expected the unit of the formula: cycles, ns or value before the end of the text [target]" },
+  { "define x = 1 + 2",
+    "2:17: expected the unit of the formula: cycles, ns or value before the end of the text [target]" },
   { "define x = ns assumed", "2:12: expected a formula [target]" },
-  { "define x = later value assumed\ndefine later = 1 value assumed", "2:12: unknown variable, parameter or define 'later' [target]" },
+  { "define x = later value assumed\ndefine later = 1 value assumed",
+    "2:12: unknown variable, parameter or define 'later' [target]" },
   { "define x = 1 value assumed\ndefine x = 1 value assumed", "3:8: define 'x' stands twice [target]" },
   { "param dma_peak 0 B/ns assumed\ndefine x = 1 / dma_peak value assumed", "3:16: division by zero [target]" },
   { "source T1 \"a\"\nsource T1 \"b\"", "3:8: source 'T1' stands twice [target]" },
@@ -276,7 +290,8 @@ static const struct {
   { "exclusive e0 e1 here assumed", "2:17: unknown space 'here' [target]" },
   { "opcode reg_add assumed {\n}", "2:8: 'reg_add' belongs to the language on every target [target]" },
   { "opcode mine {\n}", "2:13: expected documented, derived, calibrated or assumed, not '{' [target]" },
-  { "opcode mine assumed {\n  on engines all\n  dst 0..\n  src 0..\n  shape any\n  slots 1 assumed\n  latency 0 ns assumed\n}",
+  { "opcode mine assumed {\n  on engines all\n  dst 0..\n  src 0..\n  shape any\n  slots 1 assumed\n  latency 0 ns "
+    "assumed\n}",
     "2:8: opcode 'mine' does not state 'interval' [target]" },
   { "opcode op {\n  interval 1 value assumed\n}", "3:12: opcode 'op': 'interval' must be in cycles or ns [target]" },
   { "opcode op {\n  interval drain cycles assumed\n}", "3:12: 'drain' is in ns, the formula in cycles [target]" },
@@ -289,7 +304,8 @@ static const struct {
   { "opcode op {\n  on both\n}", "3:10: expected the name of an engine, or all before the end of the line [target]" },
   { "opcode op {\n  on moon all\n}", "3:6: expected engines, queues or both, not 'moon' [target]" },
   { "opcode op {\n}\nopcode op {\n}", "4:8: opcode 'op' stands twice [target]" },
-  { "engine e0 {\n  writes none assumed\n}", "1:8: opcode 'dma_copy': engine 'e0' writes none of the spaces of its destinations [target]" },
+  { "engine e0 {\n  writes none assumed\n}",
+    "1:8: opcode 'dma_copy': engine 'e0' writes none of the spaces of its destinations [target]" },
   { "tick 1 GHz assumed\ntick 1 GHz assumed", "3:1: 'tick' is stated twice [target]" },
 };
 
@@ -326,8 +342,8 @@ static void test_errors_around_targets(void **state)
     { "target x \"x\" like trn2 {\n}\ntarget x \"x\" like trn2 {\n}\n", "3:8: target 'x' stands twice [target]" },
     { "target x \"x\" {\n  opcode * {\n  }\n}\n", "2:10: there are no inherited opcodes to change [target]" },
     { HEAD TICK SECTIONS PARAMS "}\n", "1:8: target 't' has no engine [target]" },
-    { HEAD TICK ENGINE SECTIONS "}\n",
-      "1:8: target 't' has no parameter 'register_op' (in ns: reg_set, reg_add and the other register operations) [target]" },
+    { HEAD TICK ENGINE SECTIONS "}\n", "1:8: target 't' has no parameter 'register_op' (in ns: reg_set, reg_add and "
+                                       "the other register operations) [target]" },
     { HEAD ENGINE SECTIONS PARAMS "}\n", "1:8: target does not state 'tick' [target]" },
     { HEAD TICK ENGINE PARAMS "}\n", "1:8: target 't' has no 'semaphores' [target]" },
     { WHOLE "engine b {\n ordinal 1 assumed\n}\n}\n", "50:8: engine 'b' does not state 'clock' [target]" },
@@ -363,9 +379,11 @@ static void test_too_many_engines(void **state)
   char text[20000];
   size_t length = (size_t)snprintf(text, sizeof text, "target x \"x\" like generic {\n");
   for (int i = 0; i < 52; i++)
-    length += (size_t)snprintf(text + length, sizeof text - length,
-                               "engine f%d {\nordinal %d assumed\nclock 1.2 GHz assumed\nticks 4 assumed\ninterlock yes assumed\n"
-                               "trigger yes assumed\nreads any assumed\nwrites any assumed\n}\n", i, i + 100);
+    length += (size_t)snprintf(
+        text + length, sizeof text - length,
+        "engine f%d {\nordinal %d assumed\nclock 1.2 GHz assumed\nticks 4 assumed\ninterlock yes assumed\n"
+        "trigger yes assumed\nreads any assumed\nwrites any assumed\n}\n",
+        i, i + 100);
   snprintf(text + length, sizeof text - length, "}\n");
   struct caught caught;
   assert_int_equal(load(*state, text, &caught), SLUICE_E_INPUT);
@@ -380,7 +398,8 @@ static void test_defines_do_not_explode(void **state)
     size_t length = (size_t)snprintf(text, sizeof text, "target x \"x\" like trn2 {\ndefine d0 = %s value assumed\n",
                                      folded ? "1" : "N");
     for (int i = 1; i <= 40; i++)
-      length += (size_t)snprintf(text + length, sizeof text - length, "define d%d = d%d + d%d value assumed\n", i, i - 1, i - 1);
+      length += (size_t)snprintf(text + length, sizeof text - length, "define d%d = d%d + d%d value assumed\n", i,
+                                 i - 1, i - 1);
     snprintf(text + length, sizeof text - length, "}\n");
     struct caught caught;
     assert_int_equal(load(*state, text, &caught), folded ? SLUICE_OK : SLUICE_E_INPUT);
@@ -483,7 +502,9 @@ static void test_streams_that_do_not_resolve(void **state)
     const char *name, *trigger, *message;
     bool is_queue;
   } cases[] = {
-    { "dvee", NULL, "0:0: target 'trn2' has no engine 'dvee', and no queue of that name is declared; did you mean 'dve'? [engine]", false },
+    { "dvee", NULL,
+      "0:0: target 'trn2' has no engine 'dvee', and no queue of that name is declared; did you mean 'dve'? [engine]",
+      false },
     { "q", "pee", "0:0: queue 'q': target 'trn2' has no engine 'pee' [queue]", true },
     { "q", "acct", "0:0: queue 'q': target 'trn2' has no engine 'acct'; did you mean 'act'? [queue]", true },
     { "q", "dve", "0:0: queue 'q': engine 'dve' may not trigger queues on target 'trn2' [queue]", true },
@@ -512,11 +533,21 @@ static void test_streams_that_do_not_resolve(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(test_built_in_targets_in_order), TEST(test_trainium),        TEST(test_generic),
-    TEST(test_every_number_has_a_provenance), TEST(test_smallest_target), TEST(test_a_known_name_is_replaced),
-    TEST(test_like_within_one_text),      TEST(test_nothing_is_added_on_error), TEST(test_errors_in_a_target),
-    TEST(test_errors_around_targets),     TEST(test_several_errors_in_one_run), TEST(test_too_many_engines),
-    TEST(test_defines_do_not_explode),    TEST(test_descriptions),    TEST(test_streams_resolve),
+    TEST(test_built_in_targets_in_order),
+    TEST(test_trainium),
+    TEST(test_generic),
+    TEST(test_every_number_has_a_provenance),
+    TEST(test_smallest_target),
+    TEST(test_a_known_name_is_replaced),
+    TEST(test_like_within_one_text),
+    TEST(test_nothing_is_added_on_error),
+    TEST(test_errors_in_a_target),
+    TEST(test_errors_around_targets),
+    TEST(test_several_errors_in_one_run),
+    TEST(test_too_many_engines),
+    TEST(test_defines_do_not_explode),
+    TEST(test_descriptions),
+    TEST(test_streams_resolve),
     TEST(test_streams_that_do_not_resolve),
   };
   return cmocka_run_group_tests_name("target", tests, NULL, NULL);
