@@ -277,7 +277,10 @@ static bool read_spaces(struct sl_reader *reader, uint64_t *mask, bool *all)
     return true;
   do {
     sl_loc loc = reader->scan.token.loc;
-    const char *name = sl_read_word(reader, "the name of a space, any or none");
+    static const char expected[] = "the name of a space, any or none";
+    if (provenance_here(reader) >= 0)
+      return fail_expected(reader, expected);
+    const char *name = sl_read_word(reader, expected);
     if (!name)
       return false;
     int space = sl_target_space(reader->target, name);
