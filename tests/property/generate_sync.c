@@ -290,6 +290,15 @@ static void dependence(struct sync_generator *g)
   sl_text_puts(g->text, "\n");
 }
 
+static bool names_an_engine(const struct sync_generator *g)
+{
+  for (unsigned i = 0; i < g->instruction_count; i++) {
+    if (!g->instructions[i].is_load)
+      return true;
+  }
+  return false;
+}
+
 void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
 {
   struct sync_generator g;
@@ -303,8 +312,8 @@ void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
   g.next_loop = 1;
   header(&g);
   block(&g, 1);
-  if (g.instruction_count == 0)
-    op(&g, 1);
+  if (!names_an_engine(&g))
+    op(&g, 1); /* `*` means no engine at all where none is named */
   g.choices = &deps;
   unsigned wanted = 1 + g.instruction_count / 2 + choose(&g, 2 * g.instruction_count);
   for (unsigned d = 0; d < wanted && g.dep_count < MAX_DEPS; d++)
