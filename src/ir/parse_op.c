@@ -89,6 +89,8 @@ static bool parse_gate(struct parser *p, struct sl_gate *gate)
   gate->name = sl_parse_name(p, "a semaphore or event");
   if (!gate->name)
     return false;
+  if (at(p, SL_TOKEN_GT) || at(p, SL_TOKEN_LT) || at(p, SL_TOKEN_LE) || at(p, SL_TOKEN_NE) || at(p, SL_TOKEN_ASSIGN))
+    return sl_parse_expected(p, "`>=` or `==`");
   gate->equal = at(p, SL_TOKEN_EQ);
   if (!gate->equal && !at(p, SL_TOKEN_GE)) {
     gate->kind = SL_GATE_EVENT;

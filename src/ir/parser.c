@@ -311,7 +311,19 @@ static bool at_block_brace(const struct parser *p)
   return at(p, SL_TOKEN_LBRACE) && (c == '\n' || c == '\r' || c == '#');
 }
 
-/* Skips the rest of an item with an error. A block behind it is read for its own errors and thrown away. */
+/* Reads a block behind an item with an error, for the errors in it. True when nothing of the item follows. */
+static bool skip_block(struct parser *p)
+{
+  sl_loc opened = p->lex.loc;
+  p->lex.quiet = p->stopped;
+  next(p);
+  p->lex.pending.len = 0;
+  parse_block(p, sl_block_new(p->kernel, SL_NONE), opened);
+  p->lex.quiet = true;
+  return !at_keyword(p, "else");
+}
+
+/* Skips the rest of an item with an error: to its line end or the `}` of its block, blocks behind it included. */
 static void skip_item(struct parser *p)
 {
   uint32_t braces = p->in_attributes ? 1 : 0;
@@ -321,17 +333,13 @@ static void skip_item(struct parser *p)
   while (!at(p, SL_TOKEN_END) && !at(p, SL_TOKEN_NEWLINE)) {
     if (at(p, SL_TOKEN_RBRACE) && braces-- == 0)
       break;
-    if (at(p, SL_TOKEN_LBRACE)) {
-      if (at_block_brace(p)) {
-        sl_loc opened = p->lex.loc;
-        p->lex.quiet = p->stopped;
-        next(p);
-        p->lex.pending.len = 0;
-        parse_block(p, sl_block_new(p->kernel, SL_NONE), opened);
-        return;
-      }
-      braces++;
+    if (at_block_brace(p)) {
+      if (skip_block(p))
+        break;
+      continue;
     }
+    if (at(p, SL_TOKEN_LBRACE))
+      braces++;
     next(p);
     p->lex.depth = 0;
   }
@@ -496,22 +504,34 @@ static void keep_file_comments(struct parser *p, bool trim_end)
   p->lex.pending.len = 0;
 }
 
+static void skip_line(struct parser *p)
+{
+  p->lex.quiet = true;
+  while (!at(p, SL_TOKEN_NEWLINE) && !at(p, SL_TOKEN_END)) {
+    next(p);
+    p->lex.depth = 0;
+  }
+  p->lex.quiet = p->stopped;
+}
+
 /* "sluice" int nl */
 static void parse_version(struct parser *p)
 {
   p->program->has_version = true;
+  p->program->version = SL_LANGUAGE_VERSION;
   keep_file_comments(p, false);
   next(p);
   sl_loc loc = p->lex.loc;
-  int64_t version;
-  if (!sl_parse_int(p, &version, 0, INT64_MAX, "a version number"))
-    return;
+  int64_t version = SL_LANGUAGE_VERSION;
+  bool fine = sl_parse_int(p, &version, 0, INT64_MAX, "a version number");
   if (version != SL_LANGUAGE_VERSION)
     sl_error(p->report, SL_RULE_VERSION, loc, "version %lld of the language is not known; this is version %d",
              (long long)version, SL_LANGUAGE_VERSION);
-  p->program->version = (uint32_t)SL_LANGUAGE_VERSION;
-  if (!at(p, SL_TOKEN_NEWLINE) && !at(p, SL_TOKEN_END))
-    sl_parse_expected(p, "the end of the line");
+  if (!fine || !at_line_end(p)) {
+    if (fine)
+      sl_parse_expected(p, "the end of the line");
+    skip_line(p);
+  }
   keep_file_comments(p, false);
   accept(p, SL_TOKEN_NEWLINE);
 }
