@@ -194,16 +194,16 @@ static bool emit(struct compiler *c, struct cost_step step)
 {
   uint32_t operands = step.kind < STEP_NEGATE ? 0 : step.kind < STEP_ADD ? 1 : step.kind < STEP_IF ? 2 : 3;
   assert(c->stack >= operands);
-  uint32_t count = c->cost->steps.len;
-  struct cost_step *last = c->cost->steps.data + count;
   bool literal = operands >= 1 && operands <= 2;
-  for (uint32_t i = 1; literal && i <= operands; i++)
-    literal = (last - i)->kind == STEP_CONSTANT;
+  uint32_t first = c->cost->steps.len - operands; /* of the operands, if each is one step */
+  for (uint32_t i = 0; literal && i < operands; i++)
+    literal = c->cost->steps.data[first + i].kind == STEP_CONSTANT;
   c->stack -= operands;
   if (literal) {
-    double value = operands == 1 ? apply_one(step.kind, last[-1].constant)
-                                 : apply_two(step.kind, last[-2].constant, last[-1].constant);
-    c->cost->steps.len -= operands;
+    const struct cost_step *given = &c->cost->steps.data[first];
+    double value = operands == 1 ? apply_one(step.kind, given[0].constant)
+                                 : apply_two(step.kind, given[0].constant, given[1].constant);
+    c->cost->steps.len = first;
     step = (struct cost_step){ .kind = STEP_CONSTANT, .constant = value };
   }
   if (c->cost->steps.len >= SL_COST_STEPS_MAX || c->stack >= SL_COST_STACK_MAX)
