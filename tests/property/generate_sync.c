@@ -179,6 +179,8 @@ static void loop_head(struct sync_generator *g, const char *var)
   case 9: sl_text_printf(g->text, " < n%u + 2", choose(g, 3)); break;
   default: sl_text_puts(g->text, " < "); value(g); break;
   }
+  if (choose(g, 16) == 15)
+    sl_text_printf(g->text, " unroll %u", 1 + choose(g, 4));
   sl_text_puts(g->text, " {\n");
 }
 
@@ -287,6 +289,8 @@ static void dependence(struct sync_generator *g)
   sl_text_printf(g->text, "  dep x%u -> x%u", dep.producer, dep.consumer);
   if (dep.k)
     sl_text_printf(g->text, " (%s: %u)", variables[g->loop_depth_of[dep.carrier % 256]], dep.k);
+  else if (common && choose(g, 4) == 3) /* the innermost common loop may be named */
+    sl_text_printf(g->text, " (%s: 0)", variables[common - 1]);
   sl_text_puts(g->text, "\n");
 }
 
