@@ -34,4 +34,7 @@ int sl_parse_json(sl_program *program, sl_report *report);
 /* verify.c: names, scopes, registers, structure, dependence lines; needs no target. */
 int sl_verify_program(sl_program *program, sl_report *report);
 
+/* expand.c: one copy per engine of `a|b.op` and `*.op`, labelled `label.0`, `label.1`, ... Requires resolved streams. */
+void sl_expand_copies(sl_program *program, struct sl_kernel *kernel);
+
 #endif

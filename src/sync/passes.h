@@ -12,9 +12,6 @@
 bool sl_has_synchronization(const struct sl_kernel *kernel, sl_loc *where);
 void sl_strip_synchronization(sl_program *program, struct sl_kernel *kernel);
 
-/* expand.c: one copy per engine of `a|b.op` and `*.op`, labelled `label.0`, `label.1`, ... */
-void sl_expand_copies(sl_program *program, struct sl_kernel *kernel);
-
 /* shadow.c, per_loop.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */
 int sl_allocate_shadow(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
 int sl_allocate_per_loop(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target,

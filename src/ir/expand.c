@@ -1,5 +1,5 @@
-/* expand.c: multi-stream operations become one copy per engine. See passes.h. O(statements * streams of each). */
-#include "sync/passes.h"
+/* expand.c: multi-stream operations become one copy per engine. See ir.h. O(statements * streams of each). */
+#include "ir/ir.h"
 
 /* Engines (as streams) that have a statement of their own, for `*`. A queue's statement is one of its trigger. */
 static void find_engines(const struct sl_kernel *kernel, bool *has_statement)
