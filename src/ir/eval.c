@@ -67,7 +67,7 @@ static struct sl_constant evaluate(const struct evaluation *e, sl_index index, u
   }
   default:
     return sl_constant_binary((enum sl_expr_kind)expr->kind, evaluate(e, expr->u.sub.lhs, depth + 1),
-                           evaluate(e, expr->u.sub.rhs, depth + 1));
+                              evaluate(e, expr->u.sub.rhs, depth + 1));
   }
 }
 

@@ -17,8 +17,8 @@ enum sl_constant_state {
 };
 
 struct sl_constant {
-  uint8_t state;  /* enum sl_constant_state */
-  int64_t value;  /* when KNOWN */
+  uint8_t state; /* enum sl_constant_state */
+  int64_t value; /* when KNOWN */
 };
 
 /* Deepest nesting of an expression; the verifier refuses more, so that recursion over expressions is bounded. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct sl_element_type {
-  const char *name;    /* as written: "bf16" */
-  uint32_t bytes;      /* of one element in memory */
+  const char *name; /* as written: "bf16" */
+  uint32_t bytes;   /* of one element in memory */
   const char *summary;
 };
 

@@ -152,7 +152,8 @@ static void check_barrier(struct sl_verifier *v, sl_loc loc)
   for (uint32_t i = 0; i < v->open.len && !divergent; i++)
     if (sl_stmt_loop(v->kernel, v->open.data[i])->divergent)
       divergent = v->open.data[i];
-  sl_verify_begin(v, SL_RULE_BARRIER, loc, "a barrier inside a divergent loop: engines would meet a different number of "
+  sl_verify_begin(v, SL_RULE_BARRIER, loc,
+                  "a barrier inside a divergent loop: engines would meet a different number of "
                   "times");
   sl_verify_end_at(v, v->kernel->stmts.data[divergent].loc, "the divergent loop");
 }

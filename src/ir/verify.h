@@ -20,12 +20,12 @@ struct sl_verifier {
   struct sl_kernel *kernel;
   sl_report *report;
   struct sl_scope scope;
-  sl_map kernel_numbers;                 /* kernel name -> number of the first of that name, from 1 */
-  sl_index at;                           /* the statement being checked; 0 in declarations and dependence lines */
-  sl_vec(struct sl_label_entry) labels;  /* by name */
-  sl_vec(uint32_t) stream_marks;         /* by stream: the last list that named it */
-  sl_vec(uint32_t) attr_marks;           /* by name: the last attribute list that named it */
-  uint32_t mark;                         /* number of the last list */
+  sl_map kernel_numbers;                /* kernel name -> number of the first of that name, from 1 */
+  sl_index at;                          /* the statement being checked; 0 in declarations and dependence lines */
+  sl_vec(struct sl_label_entry) labels; /* by name */
+  sl_vec(uint32_t) stream_marks;        /* by stream: the last list that named it */
+  sl_vec(uint32_t) attr_marks;          /* by name: the last attribute list that named it */
+  uint32_t mark;                        /* number of the last list */
   /* Of the kernel being checked, by block: */
   sl_vec(sl_index) loop_of;  /* innermost loop statement around the block, or 0 */
   sl_vec(uint32_t) depth_of; /* loops and branches around the block */

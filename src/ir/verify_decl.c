@@ -108,8 +108,10 @@ static void check_queue(struct sl_verifier *v, const struct sl_decl *decl)
   v->stream_marks.data[decl->item] = v->mark;
   uint32_t trigger = stream.trigger_name ? sl_stream_get(v->kernel, stream.trigger_name) : SL_NO_STREAM;
   if (trigger != SL_NO_STREAM && v->kernel->streams.data[trigger].is_queue)
-    sl_verify_error(v, SL_RULE_KIND, decl->loc, "queue '%s' cannot be triggered by '%s', which is a queue: an engine is "
-                    "needed", name, sl_text(v->program, stream.trigger_name));
+    sl_verify_error(v, SL_RULE_KIND, decl->loc,
+                    "queue '%s' cannot be triggered by '%s', which is a queue: an engine is "
+                    "needed",
+                    name, sl_text(v->program, stream.trigger_name));
 }
 
 static void check_event(struct sl_verifier *v, const struct sl_decl *decl)
@@ -145,9 +147,7 @@ void sl_verify_decls(struct sl_verifier *v)
     case SL_DECL_QUEUE:
     case SL_DECL_ALIAS: break;
     case SL_DECL_BUFFER: check_buffer(v, &decl); break;
-    case SL_DECL_SEM:
-      declare(v, kernel->sems.data[decl.item].name, SL_SYMBOL_SEM, decl.item, decl.loc);
-      break;
+    case SL_DECL_SEM: declare(v, kernel->sems.data[decl.item].name, SL_SYMBOL_SEM, decl.item, decl.loc); break;
     case SL_DECL_EVENT: check_event(v, &decl); break;
     }
   }

@@ -139,11 +139,15 @@ static void check_distances(struct dep_check *check, const struct sl_dep *dep, s
       first = distance.k;
   }
   if (first < 0)
-    sl_verify_error(v, SL_RULE_DEP, dep->loc, "the first distance that is not 0 is negative: '%s' would wait for a later "
-                    "iteration", sl_text(v->program, dep->consumer));
+    sl_verify_error(v, SL_RULE_DEP, dep->loc,
+                    "the first distance that is not 0 is negative: '%s' would wait for a later "
+                    "iteration",
+                    sl_text(v->program, dep->consumer));
   else if (first == 0 && inner != v->loop_of.data[common])
-    sl_verify_error(v, SL_RULE_DEP, dep->loc, "distance 0 means this iteration of the innermost common loop, '%s': name "
-                    "that loop, or none", sl_text(v->program, sl_stmt_loop(v->kernel, v->loop_of.data[common])->var));
+    sl_verify_error(v, SL_RULE_DEP, dep->loc,
+                    "distance 0 means this iteration of the innermost common loop, '%s': name "
+                    "that loop, or none",
+                    sl_text(v->program, sl_stmt_loop(v->kernel, v->loop_of.data[common])->var));
 }
 
 static void check_line(struct dep_check *check, const struct sl_dep *dep)

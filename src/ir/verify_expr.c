@@ -82,8 +82,10 @@ static struct sl_constant check_expr(struct expr_check *check, sl_index index, u
   case SL_EXPR_NAME: check_leaf_name(check, &expr); return unknown;
   case SL_EXPR_REG:
     if (!(check->may_use & SL_MAY_USE_REGISTERS))
-      sl_verify_error(check->v, SL_RULE_KIND, expr.loc, "register '%%%s' cannot be used here: the value must be known "
-                      "before the kernel runs", sl_text(check->v->program, (sl_name)expr.u.value));
+      sl_verify_error(check->v, SL_RULE_KIND, expr.loc,
+                      "register '%%%s' cannot be used here: the value must be known "
+                      "before the kernel runs",
+                      sl_text(check->v->program, (sl_name)expr.u.value));
     return unknown;
   default: break;
   }

@@ -47,7 +47,8 @@ static void check_streams(struct sl_verifier *v, const struct sl_op *op)
     uint32_t stream = sl_op_stream(v->kernel, op, k);
     const struct sl_stream *s = &v->kernel->streams.data[stream];
     if (v->stream_marks.data[stream] == mark)
-      sl_verify_error(v, SL_RULE_ENGINE, op_loc(v), "'%s' is named twice: one copy per engine", sl_text(v->program, s->name));
+      sl_verify_error(v, SL_RULE_ENGINE, op_loc(v), "'%s' is named twice: one copy per engine",
+                      sl_text(v->program, s->name));
     v->stream_marks.data[stream] = mark;
     if (s->is_queue && needs_engine(op))
       sl_verify_error(v, SL_RULE_ENGINE, op_loc(v), "'%s' belongs to an engine, '%s' is a queue", op_text(v, op),
@@ -56,6 +57,11 @@ static void check_streams(struct sl_verifier *v, const struct sl_op *op)
 }
 
 /* ---- operands ---- */
+
+static const struct sl_operand *operand_at(const struct sl_verifier *v, const struct sl_op *op, uint32_t i)
+{
+  return &v->kernel->operands.data[op->first_operand + i];
+}
 
 static void check_indices(struct sl_verifier *v, const struct sl_operand *operand)
 {
@@ -119,11 +125,10 @@ static void check_source(struct sl_verifier *v, const struct sl_op *op, const st
 
 static void check_target_operands(struct sl_verifier *v, const struct sl_op *op)
 {
-  const struct sl_operand *operands = v->kernel->operands.data + op->first_operand;
   for (uint32_t i = 0; i < op->dst_count; i++)
-    check_memory(v, op, &operands[i]);
+    check_memory(v, op, operand_at(v, op, i));
   for (uint32_t i = 0; i < op->src_count; i++)
-    check_source(v, op, &operands[op->dst_count + i]);
+    check_source(v, op, operand_at(v, op, op->dst_count + i));
 }
 
 static const char *plural(int count)
@@ -134,7 +139,6 @@ static const char *plural(int count)
 /* Destination first, then sources, behind commas: `reg_add %a, %b, 1`, `sem_set s, 0`. */
 static void check_control_operands(struct sl_verifier *v, const struct sl_op *op, const struct sl_opcode_info *info)
 {
-  const struct sl_operand *operands = v->kernel->operands.data + op->first_operand;
   int count = op->dst_count + op->src_count, wanted = info->destinations + info->sources;
   bool is_sem = info->op_class == SL_CLASS_SEMAPHORE;
   if (op->has_arrow) {
@@ -148,27 +152,28 @@ static void check_control_operands(struct sl_verifier *v, const struct sl_op *op
                     count == 1 ? " is" : "s are");
     return;
   }
+  const struct sl_operand *first = operand_at(v, op, 0);
   if (!is_sem)
-    check_register(v, op, &operands[0]);
-  else if (operands[0].kind != SL_OPERAND_NAME || operands[0].indexed || operands[0].read_write)
-    sl_verify_error(v, SL_RULE_OPERANDS, operands[0].loc, "the destination of 'sem_set' is a semaphore");
+    check_register(v, op, first);
+  else if (first->kind != SL_OPERAND_NAME || first->indexed || first->read_write)
+    sl_verify_error(v, SL_RULE_OPERANDS, first->loc, "the destination of 'sem_set' is a semaphore");
   else
-    (void)sl_verify_name(v, (sl_name)operands[0].value, operands[0].loc, 1u << SL_SYMBOL_SEM, "a semaphore");
+    (void)sl_verify_name(v, (sl_name)first->value, first->loc, 1u << SL_SYMBOL_SEM, "a semaphore");
   for (int i = 1; i < count; i++)
-    check_scalar(v, op, &operands[i]);
+    check_scalar(v, op, operand_at(v, op, (uint32_t)i));
 }
 
 static void check_load_operands(struct sl_verifier *v, const struct sl_op *op)
 {
-  const struct sl_operand *operands = v->kernel->operands.data + op->first_operand;
   if (!op->has_arrow || op->dst_count != 1 || op->src_count != 1) {
     sl_verify_error(v, SL_RULE_OPERANDS, op_loc(v), "'reg_load' is written 'reg_load %%register <- buffer[index]'");
     return;
   }
-  check_register(v, op, &operands[0]);
-  if (operands[1].read_write)
-    sl_verify_error(v, SL_RULE_OPERANDS, operands[1].loc, "'reg_load' only reads its buffer: no '+'");
-  check_memory(v, op, &operands[1]);
+  const struct sl_operand *source = operand_at(v, op, 1);
+  check_register(v, op, operand_at(v, op, 0));
+  if (source->read_write)
+    sl_verify_error(v, SL_RULE_OPERANDS, source->loc, "'reg_load' only reads its buffer: no '+'");
+  check_memory(v, op, source);
 }
 
 static void check_operands(struct sl_verifier *v, const struct sl_op *op)
@@ -257,8 +262,10 @@ static void check_updates(struct sl_verifier *v, const struct sl_op *op)
   uint8_t op_class = sl_opcode_table[op->code].op_class;
   bool immediate = op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE;
   if (immediate && op->inc_count + op->set_count > 0)
-    sl_verify_error(v, SL_RULE_SEMAPHORE, op_loc(v), "'%s' never retires, so it updates nothing: put the update on an "
-                    "instruction or a nop", op_text(v, op));
+    sl_verify_error(v, SL_RULE_SEMAPHORE, op_loc(v),
+                    "'%s' never retires, so it updates nothing: put the update on an "
+                    "instruction or a nop",
+                    op_text(v, op));
   if ((op->all_engines || op->stream_count > 1) && op->inc_count > 0)
     sl_verify_error(v, SL_RULE_SEMAPHORE, v->kernel->incs.data[op->first_inc].loc,
                     "copies cannot update a semaphore: its updates must come from one stream");

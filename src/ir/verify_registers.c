@@ -48,26 +48,24 @@ struct checker {
   sl_program *program;
   struct sl_kernel *kernel;
   sl_report *report;
-  sl_vec(uint8_t) bit_of;             /* by stream: bit of the engine that issues for it; ENGINE_LIMIT when none */
-  sl_vec(sl_name) engine_names;       /* by bit */
-  uint64_t all;                       /* engines with a statement of their own: what `*` means */
-  sl_vec(uint64_t) masks;             /* by block: engines with a statement in it at any depth */
-  sl_vec(uint32_t) positions;         /* by statement: text order, from 1 */
-  sl_vec(uint32_t) last_positions;    /* by block: of the last statement in it at any depth */
+  sl_vec(uint8_t) bit_of;          /* by stream: bit of the engine that issues for it; ENGINE_LIMIT when none */
+  sl_vec(sl_name) engine_names;    /* by bit */
+  uint64_t all;                    /* engines with a statement of their own: what `*` means */
+  sl_vec(uint64_t) masks;          /* by block: engines with a statement in it at any depth */
+  sl_vec(uint32_t) positions;      /* by statement: text order, from 1 */
+  sl_vec(uint32_t) last_positions; /* by block: of the last statement in it at any depth */
   sl_vec(struct write_list) lists;
-  sl_map list_of;                     /* (bit, register) -> list */
+  sl_map list_of; /* (bit, register) -> list */
   sl_vec(struct query) queries;
-  sl_map alike;                       /* (list, list) -> writes known to be alike */
+  sl_map alike; /* (list, list) -> writes known to be alike */
   sl_vec(struct comparison) work;
-  sl_vec(sl_name) written;            /* buffers in the order of write_positions' lists */
-  sl_map buffer_writes;               /* buffer name -> index into write_positions */
-  sl_vec(struct position_list {
-    sl_vec(uint32_t) positions;
-  }) write_positions;
+  sl_vec(sl_name) written; /* buffers in the order of write_positions' lists */
+  sl_map buffer_writes;    /* buffer name -> index into write_positions */
+  sl_vec(struct position_list { sl_vec(uint32_t) positions; }) write_positions;
   bool buffers_known;
-  sl_index at;                        /* the statement whose reads are checked */
+  sl_index at; /* the statement whose reads are checked */
   uint64_t at_mask;
-  sl_index differ_a, differ_b;        /* where the last comparison failed */
+  sl_index differ_a, differ_b; /* where the last comparison failed */
 };
 
 /* ---- engines ---- */
@@ -259,8 +257,8 @@ static void read_register(struct checker *c, sl_name reg, sl_loc loc)
       continue;
     list->reported = true;
     sl_report_begin(c->report, SLUICE_ERROR, SL_RULE_REGISTER, loc,
-                    "register '%%%s' is read on '%s', which has not written it before",
-                    sl_text(c->program, reg), sl_text(c->program, c->engine_names.data[list->bit]));
+                    "register '%%%s' is read on '%s', which has not written it before", sl_text(c->program, reg),
+                    sl_text(c->program, c->engine_names.data[list->bit]));
     report_origin(c, c->at);
     sl_report_end(c->report);
   }
@@ -332,16 +330,16 @@ static void read_clauses(struct checker *c, const struct sl_op *op)
 static void read_op(struct checker *c, sl_index stmt)
 {
   const struct sl_op *op = sl_stmt_op(c->kernel, stmt);
-  const struct sl_operand *operands = c->kernel->operands.data + op->first_operand;
   bool writes = writes_register(op);
   c->at_mask = op_mask(c, op);
   for (uint32_t i = writes ? 1 : 0; i < (uint32_t)op->dst_count + op->src_count; i++)
-    read_operand(c, &operands[i]);
+    read_operand(c, &c->kernel->operands.data[op->first_operand + i]);
   read_clauses(c, op);
   if (!writes)
     return;
+  sl_name reg = (sl_name)c->kernel->operands.data[op->first_operand].value;
   for (uint64_t mask = c->at_mask; mask; mask &= mask - 1) {
-    struct write_list *list = list_get(c, lowest(mask), (sl_name)operands[0].value);
+    struct write_list *list = list_get(c, lowest(mask), reg);
     sl_vec_add(c->heap, &list->stmts, stmt);
   }
 }
@@ -355,7 +353,9 @@ static void ask_expr(struct checker *c, sl_index index, bool each_trip)
   const struct sl_expr *expr = &c->kernel->exprs.data[index];
   if (expr->kind == SL_EXPR_REG) {
     struct query *query = sl_vec_push(c->heap, &c->queries);
-    *query = (struct query){ .stmt = c->at, .reg = (sl_name)expr->u.value, .each_trip = each_trip,
+    *query = (struct query){ .stmt = c->at,
+                             .reg = (sl_name)expr->u.value,
+                             .each_trip = each_trip,
                              .loc = expr->loc ? expr->loc : c->kernel->stmts.data[c->at].loc };
   } else if (expr->kind >= SL_EXPR_NEG) {
     ask_expr(c, expr->u.sub.lhs, each_trip);
@@ -498,8 +498,8 @@ static bool same_expr(struct checker *c, sl_index x, uint32_t bit_a, sl_index st
   case SL_EXPR_INT:
   case SL_EXPR_NAME: return a->u.value == b->u.value;
   case SL_EXPR_REG:
-    return compare_reads(c, list_of(c, bit_a, (sl_name)a->u.value), stmt_a, list_of(c, bit_b, (sl_name)b->u.value), stmt_b,
-                         false);
+    return compare_reads(c, list_of(c, bit_a, (sl_name)a->u.value), stmt_a, list_of(c, bit_b, (sl_name)b->u.value),
+                         stmt_b, false);
   case SL_EXPR_NEG: return same_expr(c, a->u.sub.lhs, bit_a, stmt_a, b->u.sub.lhs, bit_b, stmt_b);
   default:
     return same_expr(c, a->u.sub.lhs, bit_a, stmt_a, b->u.sub.lhs, bit_b, stmt_b) &&
@@ -546,9 +546,8 @@ static bool same_write(struct checker *c, uint32_t bit_a, sl_index stmt_a, uint3
     if (!same_operand(c, &kernel->operands.data[a->first_operand + i], bit_a, stmt_a,
                       &kernel->operands.data[b->first_operand + i], bit_b, stmt_b))
       return false;
-  return a->code != SL_OP_REG_LOAD ||
-         !written_between(c, (sl_name)kernel->operands.data[a->first_operand + 1].value, c->positions.data[stmt_a],
-                          c->positions.data[stmt_b]);
+  return a->code != SL_OP_REG_LOAD || !written_between(c, (sl_name)kernel->operands.data[a->first_operand + 1].value,
+                                                       c->positions.data[stmt_a], c->positions.data[stmt_b]);
 }
 
 static bool same_range(struct checker *c, struct comparison range)

@@ -64,8 +64,8 @@ static void check_sem_value(struct sl_legality *l, sl_loc loc, uint64_t value, c
 {
   uint64_t largest = largest_value(l->target->sem.width, l->target->sem.is_signed);
   if (l->target->sem.width > 0 && value > largest)
-    sl_legality_error(l, SL_RULE_LIMIT, loc, "%s %llu: semaphores of '%s' count to %llu", what, (unsigned long long)value,
-                      l->target->name, (unsigned long long)largest);
+    sl_legality_error(l, SL_RULE_LIMIT, loc, "%s %llu: semaphores of '%s' count to %llu", what,
+                      (unsigned long long)value, l->target->name, (unsigned long long)largest);
 }
 
 /* Ids that declarations ask for: in range, and each once. `first`: id -> declaration that has it. */
@@ -182,10 +182,10 @@ static void report_engine(struct sl_legality *l, const struct sl_opcode_desc *op
     if ((opcode->engines_all || (opcode->engines >> i & 1u)) &&
         (opcode->on_engine || l->target->engines.data[i].may_trigger))
       sl_buf_printf(&list, "%s%s", list.len ? ", " : "", l->target->engines.data[i].name);
-  const char *where = opcode->on_queue ? (opcode->on_engine ? "engines, and queues triggered by" : "queues triggered by")
-                                       : "engines";
-  sl_legality_error(l, SL_RULE_ENGINE, stmt_loc(l), "'%s' cannot do '%s': it is for %s %s", sl_text(l->program, stream->name),
-                    opcode->name, where, list.len ? sl_buf_text(&list) : "none");
+  const char *where =
+      opcode->on_queue ? (opcode->on_engine ? "engines, and queues triggered by" : "queues triggered by") : "engines";
+  sl_legality_error(l, SL_RULE_ENGINE, stmt_loc(l), "'%s' cannot do '%s': it is for %s %s",
+                    sl_text(l->program, stream->name), opcode->name, where, list.len ? sl_buf_text(&list) : "none");
   sl_heap_free(l->heap, list.data);
 }
 
@@ -202,8 +202,8 @@ static bool check_engines(struct sl_legality *l, const struct sl_op *op, const s
   return true;
 }
 
-static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opcode, const char *what, int count, int least,
-                        int most)
+static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opcode, const char *what, int count,
+                        int least, int most)
 {
   if (count >= least && (most < 0 || count <= most))
     return;
@@ -215,8 +215,8 @@ static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opco
     sl_buf_printf(&wanted, "%d", least);
   else
     sl_buf_printf(&wanted, "%d to %d", least, most);
-  sl_legality_error(l, SL_RULE_OPERANDS, stmt_loc(l), "'%s' takes %s %s%s, not %d", opcode->name, sl_buf_text(&wanted), what,
-                    most == 1 && least == 1 ? "" : "s", count);
+  sl_legality_error(l, SL_RULE_OPERANDS, stmt_loc(l), "'%s' takes %s %s%s, not %d", opcode->name, sl_buf_text(&wanted),
+                    what, most == 1 && least == 1 ? "" : "s", count);
   sl_heap_free(l->heap, wanted.data);
 }
 
@@ -232,8 +232,9 @@ static void check_attrs(struct sl_legality *l, const struct sl_op *op, const cha
     if (found)
       continue;
     const char *closest = sl_closest(name, known, known_count);
-    sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc, "'%s' knows no attribute '%s'%s%s%s", sl_text(l->program, op->opcode),
-                      name, closest ? ": did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
+    sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc, "'%s' knows no attribute '%s'%s%s%s",
+                      sl_text(l->program, op->opcode), name, closest ? ": did you mean '" : "", closest ? closest : "",
+                      closest ? "'?" : "");
   }
 }
 
@@ -294,14 +295,15 @@ static void check_op(struct sl_legality *l)
       check_sem_value(l, gate->loc, (uint64_t)gate->value, "threshold");
   }
   for (uint32_t i = 0; i < op->inc_count; i++)
-    check_sem_value(l, l->kernel->incs.data[op->first_inc + i].loc, l->kernel->incs.data[op->first_inc + i].by, "update by");
+    check_sem_value(l, l->kernel->incs.data[op->first_inc + i].loc, l->kernel->incs.data[op->first_inc + i].by,
+                    "update by");
 }
 
 /* ---- registers ---- */
 
 struct register_counts {
-  sl_map known;          /* (engine stream, register) */
-  uint32_t *used;        /* by stream: different registers written there; every register read is written */
+  sl_map known;   /* (engine stream, register) */
+  uint32_t *used; /* by stream: different registers written there; every register read is written */
   uint32_t usable;
 };
 
@@ -312,7 +314,8 @@ static void count_register(struct sl_legality *l, struct register_counts *counts
   if (!is_new || counts->used[stream]++ != counts->usable)
     return;
   sl_legality_error(l, SL_RULE_LIMIT, stmt_loc(l), "engine '%s' needs more than its %u registers, from '%%%s' on",
-                    sl_text(l->program, l->kernel->streams.data[stream].name), counts->usable, sl_text(l->program, reg));
+                    sl_text(l->program, l->kernel->streams.data[stream].name), counts->usable,
+                    sl_text(l->program, reg));
 }
 
 static void check_registers(struct sl_legality *l)
@@ -332,7 +335,8 @@ static void check_registers(struct sl_legality *l)
     l->at = at;
     for (uint32_t k = 0; k < sl_op_copies(l, op); k++)
       if (sl_op_copy_stream(l, op, k) != SL_NO_STREAM)
-        count_register(l, &counts, sl_op_copy_stream(l, op, k), (sl_name)kernel->operands.data[op->first_operand].value);
+        count_register(l, &counts, sl_op_copy_stream(l, op, k),
+                       (sl_name)kernel->operands.data[op->first_operand].value);
   }
   l->at = SL_NONE;
 }

@@ -11,7 +11,6 @@
 /* Checks one kernel that sl_verify_program accepts and sl_target_resolve has resolved. Returns SLUICE_OK; SLUICE_E_INPUT when
  * the kernel is not legal; SLUICE_E_ANSWER when it only exceeds limits of the target ([E-limit]); all reported.
  * O(size of the kernel) expected. */
-int sl_legality_check(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target,
-                      sl_report *report);
+int sl_legality_check(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
 
 #endif

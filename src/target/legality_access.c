@@ -26,9 +26,7 @@ static struct sl_extent read_index(struct sl_legality *l, const struct sl_access
   struct sl_constant second;
   switch ((enum sl_access_kind)index->kind) {
   case SL_INDEX_ALL: break;
-  case SL_INDEX_ANY:
-    extent.first = extent.length = unknown;
-    break;
+  case SL_INDEX_ANY: extent.first = extent.length = unknown; break;
   case SL_INDEX_AT:
     extent.first = sl_eval_params(&l->params, index->first);
     extent.length = sl_constant_of(1);
@@ -53,24 +51,30 @@ static bool check_extent(struct sl_legality *l, const struct sl_access *access, 
 {
   const char *name = buffer_text(l, access);
   struct sl_constant end = sl_constant_binary(SL_EXPR_ADD, extent->first, extent->length);
-  bool failed = extent->first.state > SL_CONST_UNKNOWN || extent->length.state > SL_CONST_UNKNOWN ||
-                end.state > SL_CONST_UNKNOWN;
+  bool failed =
+      extent->first.state > SL_CONST_UNKNOWN || extent->length.state > SL_CONST_UNKNOWN || end.state > SL_CONST_UNKNOWN;
   if (failed)
-    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "the index of dimension %u of '%s' cannot be computed: %s", dim,
-                      name, extent->first.state == SL_CONST_DIVISION || extent->length.state == SL_CONST_DIVISION
-                                ? "it divides by zero" : "it does not fit 64 bits");
+    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "the index of dimension %u of '%s' cannot be computed: %s",
+                      dim, name,
+                      extent->first.state == SL_CONST_DIVISION || extent->length.state == SL_CONST_DIVISION
+                          ? "it divides by zero"
+                          : "it does not fit 64 bits");
   else if (known(extent->length) && extent->length.value < 1)
-    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "the range of dimension %u of '%s' is empty: %lld elements", dim,
-                      name, (long long)extent->length.value);
+    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "the range of dimension %u of '%s' is empty: %lld elements",
+                      dim, name, (long long)extent->length.value);
   else if (known(extent->first) && extent->first.value < 0)
     sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "index %lld of dimension %u of '%s' is negative",
                       (long long)extent->first.value, dim, name);
   else if (known(size) && known(end) && end.value > size.value)
-    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "index %lld of dimension %u of '%s' is out of range: it has %lld "
-                      "elements", (long long)(end.value - 1), dim, name, (long long)size.value);
+    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc,
+                      "index %lld of dimension %u of '%s' is out of range: it has %lld "
+                      "elements",
+                      (long long)(end.value - 1), dim, name, (long long)size.value);
   else if (known(size) && known(extent->length) && extent->length.value > size.value)
-    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc, "a range of %lld elements in dimension %u of '%s', which has "
-                      "%lld", (long long)extent->length.value, dim, name, (long long)size.value);
+    sl_legality_error(l, SL_RULE_DIMENSIONS, access->loc,
+                      "a range of %lld elements in dimension %u of '%s', which has "
+                      "%lld",
+                      (long long)extent->length.value, dim, name, (long long)size.value);
   else
     return true;
   return false;
@@ -83,11 +87,15 @@ static void add_access(struct sl_legality *l, const struct sl_operand *operand)
   if (!at)
     return;
   const struct sl_buffer *buffer = &l->kernel->buffers.data[*at];
-  struct sl_access access = { .loc = operand->loc, .buffer = *at, .first_extent = l->extents.len,
-                              .extent_count = buffer->dim_count, .is_judged = l->buffers.data[*at].is_whole };
+  struct sl_access access = { .loc = operand->loc,
+                              .buffer = *at,
+                              .first_extent = l->extents.len,
+                              .extent_count = buffer->dim_count,
+                              .is_judged = l->buffers.data[*at].is_whole };
   if (operand->index_count > buffer->dim_count) {
     sl_legality_error(l, SL_RULE_DIMENSIONS, operand->loc, "%u indices for '%s', which has %u dimension%s",
-                      operand->index_count, buffer_text(l, &access), buffer->dim_count, buffer->dim_count == 1 ? "" : "s");
+                      operand->index_count, buffer_text(l, &access), buffer->dim_count,
+                      buffer->dim_count == 1 ? "" : "s");
     access.is_judged = false;
   }
   for (uint32_t i = 0; i < buffer->dim_count; i++) {
@@ -120,7 +128,8 @@ static void report_space(struct sl_legality *l, const struct sl_access *access, 
       sl_buf_printf(&list, "%s%s", list.len ? ", " : "", l->target->spaces.data[i].name);
   const struct sl_space_desc *space = &l->target->spaces.data[l->buffers.data[access->buffer].space];
   sl_legality_error(l, SL_RULE_MEMORY, access->loc, "'%s' cannot %s '%s', which is in %s (only: %s)", who,
-                    writes ? "write" : "read", buffer_text(l, access), space->name, list.len ? sl_buf_text(&list) : "none");
+                    writes ? "write" : "read", buffer_text(l, access), space->name,
+                    list.len ? sl_buf_text(&list) : "none");
   sl_heap_free(l->heap, list.data);
 }
 
@@ -171,9 +180,11 @@ static void check_partition_start(struct sl_legality *l, const struct sl_op *op,
   struct sl_constant start = sl_constant_of(buffer->has_partition_start ? buffer->partition_start : 0);
   start = sl_constant_binary(SL_EXPR_ADD, start, extent->first);
   if (known(start) && known(extent->length) && !is_partition_start(start.value, extent->length.value))
-    sl_legality_error(l, SL_RULE_SIZE, access->loc, "an engine cannot access %lld partition%s of '%s' from partition %lld "
-                      "on: %s", (long long)extent->length.value, extent->length.value == 1 ? "" : "s",
-                      buffer_text(l, access), (long long)start.value,
+    sl_legality_error(l, SL_RULE_SIZE, access->loc,
+                      "an engine cannot access %lld partition%s of '%s' from partition %lld "
+                      "on: %s",
+                      (long long)extent->length.value, extent->length.value == 1 ? "" : "s", buffer_text(l, access),
+                      (long long)start.value,
                       extent->length.value > 64   ? "more than 64 start at 0"
                       : extent->length.value > 32 ? "33 to 64 start at 0 or 64"
                                                   : "up to 32 start at 0, 32, 64 or 96");
@@ -181,8 +192,8 @@ static void check_partition_start(struct sl_legality *l, const struct sl_op *op,
 
 /* The bytes of an access within a partition: from `*start`, which is UNKNOWN when it depends on the run, `*span` in all.
  * An unknown index whose steps are whole banks does not change the place within a bank, and counts as 0. */
-static void byte_range(const struct sl_legality *l, const struct sl_access *access, int64_t bank, struct sl_constant *start,
-                       struct sl_constant *span)
+static void byte_range(const struct sl_legality *l, const struct sl_access *access, int64_t bank,
+                       struct sl_constant *start, struct sl_constant *span)
 {
   const struct sl_placed_buffer *placed = &l->buffers.data[access->buffer];
   const struct sl_buffer *buffer = &l->kernel->buffers.data[access->buffer];
@@ -217,9 +228,11 @@ static void check_bank(struct sl_legality *l, const struct sl_opcode_desc *opcod
     return;
   bool crosses = span.value > bank || (known(start) && start.value % bank + span.value > bank);
   if (crosses)
-    sl_legality_error(l, SL_RULE_SIZE, access->loc, "the destination of '%s' must lie in one bank of %lld bytes: '%s' takes "
-                      "%lld bytes per partition%s", opcode->name, (long long)bank, buffer_text(l, access),
-                      (long long)span.value, span.value > bank ? "" : " across two banks");
+    sl_legality_error(l, SL_RULE_SIZE, access->loc,
+                      "the destination of '%s' must lie in one bank of %lld bytes: '%s' takes "
+                      "%lld bytes per partition%s",
+                      opcode->name, (long long)bank, buffer_text(l, access), (long long)span.value,
+                      span.value > bank ? "" : " across two banks");
 }
 
 /* ---- shapes ---- */

@@ -87,8 +87,10 @@ static void check_partition_dim(struct sl_legality *l, sl_index index, struct sl
   }
   if (!has_dim) {
     placed->is_whole = false;
-    sl_legality_error(l, SL_RULE_DIMENSIONS, placed->loc, "buffer '%s' needs a partition dimension in space '%s': mark "
-                      "it with 'p', as in 128p", buffer_name(l, index), space->name);
+    sl_legality_error(l, SL_RULE_DIMENSIONS, placed->loc,
+                      "buffer '%s' needs a partition dimension in space '%s': mark "
+                      "it with 'p', as in 128p",
+                      buffer_name(l, index), space->name);
     return;
   }
   if (placed->partitions.state != SL_CONST_KNOWN || placed->partitions.value < 1)
@@ -116,7 +118,8 @@ static void check_bytes(struct sl_legality *l, sl_index index, struct sl_placed_
   const struct sl_space_desc *space = space_of(l, index);
   const struct sl_buffer *buffer = &l->kernel->buffers.data[index];
   if (placed->bytes.state == SL_CONST_OVERFLOW && placed->is_whole) {
-    sl_legality_error(l, SL_RULE_SIZE, placed->loc, "the size of buffer '%s' does not fit 64 bits", buffer_name(l, index));
+    sl_legality_error(l, SL_RULE_SIZE, placed->loc, "the size of buffer '%s' does not fit 64 bits",
+                      buffer_name(l, index));
     placed->is_whole = false;
     return;
   }
@@ -203,10 +206,11 @@ static void check_sums(struct sl_legality *l)
       continue;
     reported[placed->space] = true;
     if (size <= room)
-      sl_legality_error(l, SL_RULE_SIZE, placed->loc, "buffers without an address overflow space '%s' at '%s': %llu bytes%s "
-                        "are needed, %llu are there", space->name, buffer_name(l, i),
-                        (unsigned long long)(*sum / width + (*sum % width != 0)), per_partition(space),
-                        (unsigned long long)usable);
+      sl_legality_error(l, SL_RULE_SIZE, placed->loc,
+                        "buffers without an address overflow space '%s' at '%s': %llu bytes%s "
+                        "are needed, %llu are there",
+                        space->name, buffer_name(l, i), (unsigned long long)(*sum / width + (*sum % width != 0)),
+                        per_partition(space), (unsigned long long)usable);
   }
   sl_heap_free(l->heap, groups.leader);
   sl_heap_free(l->heap, largest);

@@ -7,13 +7,13 @@
 
 /* A buffer as far as it is known before the run. */
 struct sl_placed_buffer {
-  int space;                   /* index into the target's spaces, -1 when there is none of that name */
+  int space; /* index into the target's spaces, -1 when there is none of that name */
   uint32_t element_bytes;
-  int partition_dim;           /* index of the `p` dimension, -1 = none */
-  bool is_whole;               /* everything about its dimensions was legal: accesses can be judged */
+  int partition_dim;             /* index of the `p` dimension, -1 = none */
+  bool is_whole;                 /* everything about its dimensions was legal: accesses can be judged */
   struct sl_constant partitions; /* 1 without a partition dimension */
-  struct sl_constant bytes;    /* of one partition, or of the whole buffer where there are none */
-  struct sl_constant address;  /* UNKNOWN when the buffer is not placed */
+  struct sl_constant bytes;      /* of one partition, or of the whole buffer where there are none */
+  struct sl_constant address;    /* UNKNOWN when the buffer is not placed */
   sl_loc loc;
 };
 
@@ -29,8 +29,8 @@ struct sl_access {
   sl_index buffer;       /* index into the kernel's buffers */
   uint32_t first_extent; /* into `extents`, one per dimension of the buffer */
   uint32_t extent_count;
-  bool is_judged;        /* false: an index was illegal, or the buffer's dimensions are; nothing more is said of it */
-  bool anywhere;         /* has a `?`: its shape is not known */
+  bool is_judged; /* false: an index was illegal, or the buffer's dimensions are; nothing more is said of it */
+  bool anywhere;  /* has a `?`: its shape is not known */
 };
 
 struct sl_legality {
@@ -39,14 +39,14 @@ struct sl_legality {
   struct sl_kernel *kernel;
   const struct sl_target *target;
   sl_report *report;
-  uint32_t limit_errors;          /* of the errors reported: exceeded limits */
-  struct sl_param_values params;  /* static ones */
-  sl_vec(struct sl_constant) dims; /* value of every dimension of every buffer */
+  uint32_t limit_errors;                   /* of the errors reported: exceeded limits */
+  struct sl_param_values params;           /* static ones */
+  sl_vec(struct sl_constant) dims;         /* value of every dimension of every buffer */
   sl_vec(struct sl_placed_buffer) buffers; /* as the kernel's buffers */
-  sl_map buffer_of;               /* name -> index into the kernel's buffers */
-  sl_vec(struct sl_access) accesses; /* of the operation being checked, in the order of its operands */
+  sl_map buffer_of;                        /* name -> index into the kernel's buffers */
+  sl_vec(struct sl_access) accesses;       /* of the operation being checked, in the order of its operands */
   sl_vec(struct sl_extent) extents;
-  sl_index at;                    /* the statement being checked, 0 in declarations */
+  sl_index at; /* the statement being checked, 0 in declarations */
 };
 
 /* Starts an error at a place; sl_report_end ends it. sl_legality_error is the whole of it. */
