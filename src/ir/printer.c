@@ -20,6 +20,7 @@ struct printer {
   /* The current line. */
   size_t line_start;
   size_t break_at;     /* the blank where the line may break, 0 = none */
+  bool break_is_inner; /* it stands inside the brackets of an operand: taken only when there is no other */
   size_t break_indent; /* of the line after such a break */
   bool breaking;       /* the line did not fit: break it */
   /* Empty lines. */
@@ -75,6 +76,21 @@ static inline void comma(struct printer *out)
   if (out->breaking) {
     wrap(out);
     out->break_at = out->buf->len;
+    out->break_is_inner = false;
+  }
+  sl_buf_putc(out->buf, ' ');
+}
+
+/* The same between the indices of an operand. */
+static inline void inner_comma(struct printer *out)
+{
+  sl_buf_putc(out->buf, ',');
+  if (out->breaking) {
+    wrap(out);
+    if (!out->break_at || out->break_is_inner) {
+      out->break_at = out->buf->len;
+      out->break_is_inner = true;
+    }
   }
   sl_buf_putc(out->buf, ' ');
 }
@@ -349,7 +365,10 @@ static void put_operand(struct printer *out, const struct sl_operand *operand)
   if (!operand->indexed)
     return;
   for (uint32_t i = 0; i < operand->index_count; i++) {
-    put(out, i ? ", " : "[");
+    if (i)
+      inner_comma(out);
+    else
+      sl_buf_putc(out->buf, '[');
     put_index(out, &out->kernel->indices.data[operand->first_index + i]);
   }
   sl_buf_putc(out->buf, ']');
