@@ -57,9 +57,13 @@ def say(text=""):
 
 
 def show(lines):
-    """The last of these lines, indented; as many as help."""
-    if len(lines) > SHOWN_LINES:
-        say(f"    ({len(lines) - SHOWN_LINES} lines before)")
+    """These lines, indented; when there are too many, the last of them and the names of the failed tests before."""
+    before = lines[:-SHOWN_LINES]
+    for line in before:
+        if LIT_LINE.match(line) or line.startswith("not ok"):
+            say("    " + line)
+    if before:
+        say("    ...")
     for line in lines[-SHOWN_LINES:]:
         say("    " + line)
 
@@ -71,10 +75,12 @@ def show_build(output):
 
 def failures_of(output):
     """The part of a test's output that tells what failed: `not ok` lines with the comments after them, lit's reports
-    of failed tests. All of it when nothing is marked, as after a crash."""
+    of failed tests, which begin with `FAIL:`. All of it when nothing is marked, as after a crash."""
     told, inside = [], None
     for line in output.splitlines():
-        if line.startswith("not ok"):
+        if LIT_LINE.match(line) and not line.startswith(LIT_PASSED + ("UNSUPPORTED",)):
+            told.append(line)
+        elif line.startswith("not ok"):
             inside = "tap"
         elif re.match(r"\*+ TEST .* FAILED \*+$", line):
             inside = "lit"
