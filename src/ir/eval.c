@@ -53,7 +53,7 @@ struct evaluation {
 static struct sl_constant evaluate(const struct evaluation *e, sl_index index, uint32_t depth)
 {
   const struct sl_expr *expr = &e->kernel->exprs.data[index];
-  if (depth > SL_EXPR_DEPTH)
+  if (depth > SL_NESTING_EXPR)
     return sl_constant_none(SL_CONST_OVERFLOW);
   switch ((enum sl_expr_kind)expr->kind) {
   case SL_EXPR_INT: return sl_constant_of(expr->u.value);

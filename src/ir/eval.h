@@ -1,18 +1,19 @@
-/* eval.h: the value of an expression where it is known. Safe on every input: arithmetic is 64-bit and checked.
+/* eval.h: the value of an expression where it is known. Safe on every input: arithmetic is 64-bit and
+ * checked.
  *
- * Division rounds down and the remainder has the divisor's sign, so that `(i - 1) % 2` names a copy of a rotation also at
- * i = 0. O(size of the expression).
+ * Division rounds down and the remainder has the divisor's sign, so that `(i - 1) % 2` names a copy of a
+ * rotation also at i = 0. O(size of the expression).
  */
 #ifndef SL_IR_EVAL_H
 #define SL_IR_EVAL_H
 
-#include "ir/program.h"
+#include "ir/ir.h"
 
 /* In order of precedence: the state of a result is the worst of its parts. */
 enum sl_constant_state {
   SL_CONST_KNOWN,
   SL_CONST_UNKNOWN,  /* depends on a register, a loop variable or a parameter without a known value */
-  SL_CONST_OVERFLOW, /* does not fit 64 bits, or nests deeper than SL_EXPR_DEPTH */
+  SL_CONST_OVERFLOW, /* does not fit 64 bits, or nests deeper than SL_NESTING_EXPR */
   SL_CONST_DIVISION  /* division or modulo by zero */
 };
 
@@ -20,9 +21,6 @@ struct sl_constant {
   uint8_t state; /* enum sl_constant_state */
   int64_t value; /* when KNOWN */
 };
-
-/* Deepest nesting of an expression; the verifier refuses more, so that recursion over expressions is bounded. */
-enum { SL_EXPR_DEPTH = 1000 };
 
 static inline struct sl_constant sl_constant_of(int64_t value)
 {
@@ -49,7 +47,8 @@ struct sl_param_values {
   sl_vec(struct sl_constant) values;
 };
 
-/* Evaluates the defaults in order. `static_only`: parameters that are not `static` are unknown, because the run decides. */
+/* Evaluates the defaults in order. `static_only`: parameters that are not `static` are unknown, because the
+ * run decides. */
 void sl_param_values_init(struct sl_param_values *values, sl_heap *heap, const struct sl_kernel *kernel,
                           bool static_only);
 void sl_param_values_free(struct sl_param_values *values, sl_heap *heap);

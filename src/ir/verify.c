@@ -1,15 +1,17 @@
-/* verify.c: checks a program without knowing the machine: names and scopes, operands, clauses, structure, dependence lines,
- * registers and uniformity.
+/* verify.c: checks a program without knowing the machine: names and scopes, operands, clauses, structure,
+ * dependence lines, registers and uniformity.
  *
  * Requires: a well-formed tree, from the parser, the JSON reader or the builder.
- * Leaves true: every name is declared and of the right kind; labels are unique; expressions and blocks nest within
- * SL_EXPR_DEPTH and SL_BLOCK_DEPTH, so that later stages may recurse over them; distances name common loops and are not
- * negative; a register is written before it is read, on each engine; engines agree on the bounds and conditions of what
- * they walk together, unless the loop is divergent (the last two wait for the target when it decides triggers).
+ * Leaves true: every name is declared and of the right kind; labels are unique; expressions and blocks nest
+ * within SL_NESTING_EXPR and SL_NESTING_BLOCKS, so that later stages may recurse over them; distances name common
+ * loops and are not negative; a register is written before it is read, on each engine; engines agree on the
+ * bounds and conditions of what they walk together, unless the loop is divergent (the last two wait for the
+ * target when it decides triggers).
  * Complexity: O(size of the program) expected, plus O(depth) per distance of a dependence line.
  *
- * Map: verify.c structure; verify_decl.c declarations; verify_op.c operations; verify_expr.c names and expressions;
- * verify_dep.c dependence lines; verify_registers.c registers; scope.c the table of names; eval.c constants.
+ * Map: verify.c structure; verify_decl.c declarations; verify_op.c operations; verify_expr.c names and
+ * expressions; verify_dep.c dependence lines; verify_registers.c registers; scope.c the table of names;
+ * eval.c constants.
  */
 #include "ir/verify.h"
 
@@ -100,10 +102,10 @@ static void enter_block(struct sl_verifier *v, sl_index block, sl_index loop)
   uint32_t depth = v->depth_of.data[v->kernel->stmts.data[v->at].block] + 1;
   v->loop_of.data[block] = loop;
   v->depth_of.data[block] = depth;
-  if (depth > SL_BLOCK_DEPTH && !v->too_deep) {
+  if (depth >= SL_NESTING_BLOCKS && !v->too_deep) {
     v->too_deep = true;
     sl_verify_error(v, SL_RULE_NESTING, v->kernel->stmts.data[v->at].loc, "loops and branches nest deeper than %d",
-                    SL_BLOCK_DEPTH);
+                    SL_NESTING_BLOCKS);
   }
 }
 

@@ -6,9 +6,6 @@
 #include "ir/ir.h"
 #include "ir/scope.h"
 
-/* Deepest nesting of loops and branches, so that later stages may recurse over blocks. */
-enum { SL_BLOCK_DEPTH = 200 };
-
 struct sl_label_entry {
   uint32_t kernel; /* which kernel wrote the entry, from 1 */
   sl_index stmt;
@@ -36,8 +33,8 @@ struct sl_verifier {
   sl_index epilogue;
 };
 
-/* Starts an error at a place of the current statement, with the statement's location in another tool's source; notes may
- * follow, sl_report_end ends it. sl_verify_error is the whole of it. */
+/* Starts an error at a place of the current statement, with the statement's location in another tool's
+ * source; notes may follow, sl_report_end ends it. sl_verify_error is the whole of it. */
 __attribute__((format(printf, 4, 5))) void sl_verify_begin(struct sl_verifier *v, enum sl_rule rule, sl_loc loc,
                                                            const char *format, ...);
 __attribute__((format(printf, 4, 5))) void sl_verify_error(struct sl_verifier *v, enum sl_rule rule, sl_loc loc,
@@ -58,10 +55,10 @@ void sl_verify_decls(struct sl_verifier *v);             /* verify_decl.c */
 void sl_verify_op(struct sl_verifier *v, sl_index stmt); /* verify_op.c */
 void sl_verify_deps(struct sl_verifier *v);              /* verify_dep.c */
 
-/* verify_registers.c: registers are written before they are read, and engines agree on bounds and conditions. Requires a
- * kernel that is otherwise correct. Which engine issues for a queue without `via` is known only after resolution against
- * the target: when sl_registers_need_target, sl_verify_program leaves the check to sl_legality_check. Returns SLUICE_OK or
- * SLUICE_E_INPUT. */
+/* verify_registers.c: registers are written before they are read, and engines agree on bounds and conditions.
+ * Requires a kernel that is otherwise correct. Which engine issues for a queue without `via` is known only
+ * after resolution against the target: when sl_registers_need_target, sl_verify_program leaves the check to
+ * its caller, after sl_target_resolve. Returns SLUICE_OK or SLUICE_E_INPUT. */
 bool sl_registers_need_target(const struct sl_kernel *kernel);
 int sl_verify_registers(sl_program *program, struct sl_kernel *kernel, sl_report *report);
 

@@ -1,6 +1,6 @@
-/* verify_dep.c: dependence lines: their labels, the loops of their distances, and the distances themselves. A label without
- * an instruction of its own names its copies `label.N`, all of them. O(labels + lines * depth); lines without distances
- * cost O(1). Which instances a line orders is decided in deps/explicit.c.
+/* verify_dep.c: dependence lines: their labels, the loops of their distances, and the distances themselves. A
+ * label without an instruction of its own names its copies `label.N`, all of them. O(labels + lines * depth);
+ * lines without distances cost O(1). Which instances a line orders is decided in deps/explicit.c.
  */
 #include "ir/verify.h"
 

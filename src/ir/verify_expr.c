@@ -1,4 +1,4 @@
-/* verify_expr.c: names in expressions, conditions and attributes. O(size); recursion is bounded by SL_EXPR_DEPTH, the
+/* verify_expr.c: names in expressions, conditions and attributes. O(size); recursion is bounded by SL_NESTING_EXPR, the
  * number of nodes too, because a tree built through the API may share its parts. */
 #include "ir/verify.h"
 
@@ -71,7 +71,7 @@ static struct sl_constant check_expr(struct expr_check *check, sl_index index, u
 {
   struct sl_expr expr = check->v->kernel->exprs.data[index];
   struct sl_constant unknown = sl_constant_none(SL_CONST_UNKNOWN);
-  if (depth > SL_EXPR_DEPTH)
+  if (depth > SL_NESTING_EXPR + 1) /* the operand of the innermost operator */
     stop(check, expr.loc, "nests too deeply");
   else if (++check->nodes > NODE_LIMIT)
     stop(check, expr.loc, "is too large");

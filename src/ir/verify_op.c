@@ -1,4 +1,5 @@
-/* verify_op.c: operations: label, streams, operands, attributes, waits, updates and events. O(size of the operation). */
+/* verify_op.c: operations: label, streams, operands, attributes, waits, updates and events. O(size of the
+ * operation). */
 #include "ir/verify.h"
 
 static const char *op_text(const struct sl_verifier *v, const struct sl_op *op)
@@ -222,8 +223,9 @@ static const struct sl_event *check_event(struct sl_verifier *v, sl_name name, s
   return event;
 }
 
-/* Whether work of the stream stands on the side of an event that names `side`. A queue waits on its trigger and retires on
- * itself, so a wait may name either; a trigger that the kernel leaves to the target is not known here. */
+/* Whether work of the stream stands on the side of an event that names `side`. A queue waits on its trigger
+ * and retires on itself, so a wait may name either; a trigger that the kernel leaves to the target is not
+ * known here. */
 static bool is_on_side(const struct sl_stream *stream, sl_name side, bool waits)
 {
   if (stream->name == side)

@@ -1,19 +1,21 @@
 /* verify_registers.c: registers of the engines.
  *
- * Two rules. [register]: an engine that reads a register has written it earlier in text order. [uniform]: the engines that
- * walk a loop or branch compute the registers of its bound or condition alike, because each of them decides on its own how
- * often it goes round; a divergent loop is free of that.
+ * Two rules. [register]: an engine that reads a register has written it earlier in text order. [uniform]: the
+ * engines that walk a loop or branch compute the registers of its bound or condition alike, because each of
+ * them decides on its own how often it goes round; a divergent loop is free of that.
  *
  * Requires: a kernel correct in all else; when sl_registers_need_target, also resolved against its target.
  *
- * "Alike" is decided by comparing the writes of the two registers as programs, in text order: the same number, each in the
- * same block, the same operation, the same operands; a source register is compared in turn, with the same number of its own
- * writes before the place of the read; a loaded word must come from the same place, with the same number of the kernel's
- * writes to that buffer before it. Pairs under comparison count as equal (coinduction: a difference, if there is one, shows
- * in some write). Only writes that can reach the read count: those before it in text order, or inside the outermost loop
- * around it. What a divergent loop writes is never alike.
+ * "Alike" is decided by comparing the writes of the two registers as programs, in text order: the same
+ * number, each in the same block, the same operation, the same operands; a source register is compared in
+ * turn, with the same number of its own writes before the place of the read; a loaded word must come from the
+ * same place, with the same number of the kernel's writes to that buffer before it. Pairs under comparison
+ * count as equal (coinduction: a difference, if there is one, shows in some write). Only writes that can
+ * reach the read count: those before it in text order, or inside the outermost loop around it. What a
+ * divergent loop writes is never alike.
  *
- * Complexity: O(statements * engines) for `*` operations, otherwise O(size); each pair of registers is compared once.
+ * Complexity: O(statements * engines) for `*` operations, otherwise O(size); each pair of registers is
+ * compared once.
  */
 #include "ir/verify.h"
 

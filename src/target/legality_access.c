@@ -1,9 +1,10 @@
-/* legality_access.c: what one operation touches: indices within dimensions, memory that the operation and its engine reach,
- * partition starts, banks, and shapes that fit each other. O(dimensions of the operands).
+/* legality_access.c: what one operation touches: indices within dimensions, memory that the operation and its
+ * engine reach, partition starts, banks, and shapes that fit each other. O(dimensions of the operands).
  *
- * Shapes fit when they are equal up to broadcasting, aligned at the last dimension: a dimension of 1, or one that is
- * missing, stands for any. Partition dimensions are compared with each other. Data that is only cut up differently fits too:
- * what lies behind one another in a partition (elementwise), or in all (same count), has the same number of elements.
+ * Shapes fit when they are equal up to broadcasting, aligned at the last dimension: a dimension of 1, or one
+ * that is missing, stands for any. Partition dimensions are compared with each other. Data that is only cut
+ * up differently fits too: what lies behind one another in a partition (elementwise), or in all (same count),
+ * has the same number of elements.
  */
 #include "target/legality_parts.h"
 
@@ -190,8 +191,9 @@ static void check_partition_start(struct sl_legality *l, const struct sl_op *op,
                                                   : "up to 32 start at 0, 32, 64 or 96");
 }
 
-/* The bytes of an access within a partition: from `*start`, which is UNKNOWN when it depends on the run, `*span` in all.
- * An unknown index whose steps are whole banks does not change the place within a bank, and counts as 0. */
+/* The bytes of an access within a partition: from `*start`, which is UNKNOWN when it depends on the run,
+ * `*span` in all. An unknown index whose steps are whole banks does not change the place within a bank, and
+ * counts as 0. */
 static void byte_range(const struct sl_legality *l, const struct sl_access *access, int64_t bank,
                        struct sl_constant *start, struct sl_constant *span)
 {
@@ -237,8 +239,8 @@ static void check_bank(struct sl_legality *l, const struct sl_opcode_desc *opcod
 
 /* ---- shapes ---- */
 
-/* Steps from the last dimension to the first over those that count for the shape. The partition dimension is left out when
- * `free_only`. Returns false at the end. */
+/* Steps from the last dimension to the first over those that count for the shape. The partition dimension is
+ * left out when `free_only`. Returns false at the end. */
 static bool next_dim(const struct sl_legality *l, const struct sl_access *access, bool free_only, uint32_t *at,
                      struct sl_constant *length)
 {

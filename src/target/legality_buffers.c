@@ -183,8 +183,8 @@ static bool is_measured(const struct sl_placed_buffer *placed)
          placed->partitions.state == SL_CONST_KNOWN;
 }
 
-/* Reports, once per space, when what has no address cannot fit whatever addresses it gets. `largest`: by leader, the area
- * its group is counted with so far. */
+/* Reports, once per space, when what has no address cannot fit whatever addresses it gets. `largest`: by
+ * leader, the area its group is counted with so far. */
 static void check_sums(struct sl_legality *l)
 {
   struct alias_groups groups;

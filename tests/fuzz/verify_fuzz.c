@@ -1,5 +1,5 @@
-/* verify_fuzz.c: any bytes to the parser, what it reads to the verifier and the legality check. They must end, and accept or
- * report; what is accepted is accepted again, also after printing and reading.
+/* verify_fuzz.c: any bytes to the parser, what it reads to the verifier and the legality check. They must
+ * end, and accept or report; what is accepted is accepted again, also after printing and reading.
  */
 #include <sluice/sluice.h>
 
