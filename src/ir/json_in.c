@@ -315,7 +315,7 @@ static bool read_loop_stmt(struct sl_input *in, const struct sl_members *m, sl_i
   sl_index body = loop.body = sl_block_new(kernel, stmt), item = kernel->loops.len;
   sl_vec_add(kernel->heap, &kernel->loops, loop);
   kernel->stmts.data[stmt].item = item;
-  return ok & read_inner_block(in, body, m->at[BODY], m->at[END_COMMENTS], m->at[END_TRAILING], depth);
+  return read_inner_block(in, body, m->at[BODY], m->at[END_COMMENTS], m->at[END_TRAILING], depth) && ok;
 }
 
 enum { COND = FIRST_OWN, IF_FROM, THEN, THEN_COMMENTS, THEN_TRAILING, ELSE, ELSE_COMMENTS, ELSE_TRAILING };
@@ -515,7 +515,7 @@ static bool read_kernel(struct sl_input *in, uint32_t node)
   ok &= read_block(in, m.at[K_BODY], kernel->root, 1);
   ok &= read_each(in, m.at[DEPS], read_dep);
   bool is_empty = is_first_item(kernel, kernel->root);
-  return ok & sl_input_end(in, m.at[K_END], m.at[K_END_TRAILING], is_empty, &kernel->end_trivia);
+  return sl_input_end(in, m.at[K_END], m.at[K_END_TRAILING], is_empty, &kernel->end_trivia) && ok;
 }
 
 static bool read_header(struct sl_input *in, uint32_t array)
@@ -572,7 +572,7 @@ static bool read_program(struct sl_input *in)
   bool ok = read_version(in, m.at[VERSION]);
   ok &= read_header(in, m.at[HEADER]);
   ok &= read_each(in, m.at[KERNELS], read_kernel);
-  return ok & read_footer(in, m.at[FOOTER]);
+  return read_footer(in, m.at[FOOTER]) && ok;
 }
 
 int sl_parse_json(sl_program *program, sl_report *report)

@@ -182,16 +182,17 @@ static bool read_clauses(struct sl_input *in, uint32_t waits, uint32_t updates, 
 {
   struct sl_kernel *kernel = in->kernel;
   op->wait_count = waits ? sl_input_node(in, waits)->count : 0;
-  bool ok = sl_input_count(in, updates, &op->inc_count);
-  ok &= sl_input_count(in, sets, &op->set_count);
+  bool fits = sl_input_count(in, updates, &op->inc_count);
+  fits &= sl_input_count(in, sets, &op->set_count);
+  bool ok = fits;
   op->first_wait = kernel->waits.len;
   op->first_inc = kernel->incs.len;
   op->first_set = kernel->sets.len;
-  FOR_EACH (in, node, ok ? waits : 0)
+  FOR_EACH (in, node, waits)
     ok &= read_gate(in, node, sl_vec_push(kernel->heap, &kernel->waits));
-  FOR_EACH (in, node, ok ? updates : 0)
+  FOR_EACH (in, node, fits ? updates : 0)
     ok &= read_inc(in, node, sl_vec_push(kernel->heap, &kernel->incs));
-  FOR_EACH (in, node, ok ? sets : 0)
+  FOR_EACH (in, node, fits ? sets : 0)
     ok &= read_set(in, node, sl_vec_push(kernel->heap, &kernel->sets));
   return ok;
 }
@@ -241,5 +242,5 @@ bool sl_input_op(struct sl_input *in, const struct sl_members *m, struct sl_op *
   }
   ok &= read_all_operands(in, m, op);
   ok &= sl_input_attributes(in, m->at[OP_ATTRIBUTES], &op->first_attr, &op->attr_count);
-  return ok & read_clauses(in, m->at[OP_WAITS], m->at[OP_UPDATES], m->at[OP_SETS], op);
+  return read_clauses(in, m->at[OP_WAITS], m->at[OP_UPDATES], m->at[OP_SETS], op) && ok;
 }
