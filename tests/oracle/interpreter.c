@@ -42,16 +42,16 @@ struct machine {
   const struct sl_kernel *kernel;
   struct sl_oracle_register *registers;
   uint32_t stream_count;
-  uint32_t *instruction_of; /* [stmt * stream_count + stream]: instruction of the reference */
+  uint32_t *instruction_of;    /* [stmt * stream_count + stream]: instruction of the reference */
   uint32_t *sem_of, *event_of; /* by name: index into kernel->sems / events */
   uint32_t *sems;
   uint32_t *first_event, *event_counts; /* elements of event e: event_counts[first_event[e] ..) */
   uint32_t event_total;
-  uint32_t *retired;        /* by instruction, in this run of the kernel */
+  uint32_t *retired; /* by instruction, in this run of the kernel */
   struct sl_oracle_walk walks[SL_ORACLE_MAX_STREAMS];
   struct pipeline pipelines[SL_ORACLE_MAX_STREAMS];
   enum stream_state states[SL_ORACLE_MAX_STREAMS];
-  uint32_t positions[SL_ORACLE_MAX_STREAMS];      /* in the reference's sequence; by stream of this kernel */
+  uint32_t positions[SL_ORACLE_MAX_STREAMS];       /* in the reference's sequence; by stream of this kernel */
   uint32_t original_stream[SL_ORACLE_MAX_STREAMS]; /* stream of the original kernel, or UINT32_MAX */
   uint32_t weights[SL_ORACLE_MAX_STREAMS];
   uint64_t stale; /* streams whose head must be looked at again */
@@ -114,7 +114,8 @@ static void match_instructions(struct machine *machine)
     for (uint32_t stream = 0; stream < machine->stream_count; stream++) {
       if (!(streams >> stream & 1) || !(op->label || is_work))
         continue;
-      row[stream] = sl_oracle_match(machine->test->reference, text_of(machine, op->label), stream_text(machine, stream));
+      row[stream] =
+          sl_oracle_match(machine->test->reference, text_of(machine, op->label), stream_text(machine, stream));
       if (machine->original_stream[sl_oracle_issue_stream(kernel, stream)] == UINT32_MAX)
         row[stream] = NO_INSTRUCTION;
       if (row[stream] == NO_INSTRUCTION && is_work)
@@ -217,7 +218,7 @@ static void machine_init(struct machine *machine, struct sl_oracle_outcome *outc
   machine->registers = sl_oracle_registers_new(&machine->view);
   machine->retired = sl_oracle_calloc(test->reference->instruction_count, sizeof *machine->retired);
   machine->instruction_of =
-    sl_oracle_calloc((size_t)test->kernel->stmts.len * machine->stream_count, sizeof *machine->instruction_of);
+      sl_oracle_calloc((size_t)test->kernel->stmts.len * machine->stream_count, sizeof *machine->instruction_of);
   declare_counters(machine);
   reset_semaphores(machine);
   match_streams(machine);
@@ -461,7 +462,8 @@ static void meet(struct machine *machine)
   }
 }
 
-/* A kernel without epilogue ended: the next run starts when every stream has ended, with the semaphores as they are. */
+/* A kernel without epilogue ended: the next run starts when every stream has ended, with the semaphores as they are.
+ * */
 static void end_without_epilogue(struct machine *machine)
 {
   check_run_complete(machine);
@@ -504,16 +506,12 @@ static void step_op(struct machine *machine, uint32_t stream, sl_index s)
     apply_updates(machine, stream, op);
     break;
   }
-  case SL_CLASS_DRAIN:
-    apply_updates(machine, stream, op);
-    break;
+  case SL_CLASS_DRAIN: apply_updates(machine, stream, op); break;
   case SL_CLASS_LOAD:
     enter_pipeline(machine, retires_on, s, instruction);
     machine->states[stream] = STREAM_LOADS;
     return;
-  default:
-    enter_pipeline(machine, retires_on, s, instruction);
-    break;
+  default: enter_pipeline(machine, retires_on, s, instruction); break;
   }
   go_on(machine, stream);
 }
@@ -613,8 +611,9 @@ static void report_deadlock(struct machine *machine)
       continue;
     bool is_op = sl_stmt_get(machine->kernel, s)->kind == SL_STMT_OP;
     const struct sl_gate *gate = is_op ? shut_gate(machine, stream, sl_stmt_op(machine->kernel, s)) : NULL;
-    int added = snprintf(stuck + length, sizeof stuck - length, "%s %s at %.20s waits for %.20s >= %u", length ? "," : "",
-                         stream_text(machine, stream), is_op ? text_of(machine, sl_stmt_op(machine->kernel, s)->label) : "barrier",
+    int added = snprintf(stuck + length, sizeof stuck - length, "%s %s at %.20s waits for %.20s >= %u",
+                         length ? "," : "", stream_text(machine, stream),
+                         is_op ? text_of(machine, sl_stmt_op(machine->kernel, s)->label) : "barrier",
                          gate ? text_of(machine, gate->name) : "others",
                          gate && gate->kind == SL_GATE_SEM ? threshold(machine, stream, gate) : 1);
     length = added > 0 && (size_t)added < sizeof stuck - length ? length + (size_t)added : sizeof stuck - 1;

@@ -1,20 +1,22 @@
-/* interpreter.h: executes a synchronized kernel over one schedule, twice in a row, and judges it against the reference.
+/* interpreter.h: executes a synchronized kernel over one schedule, twice in a row, and judges it against the
+ * reference.
  *
- * Streams step independently. Control (register operations, loops, branches) is atomic in stream order. A datapath op issues
- * when all its waits hold and retires later, in order, on its retire stream: its engine, or its queue; `inc` and `set` act at
- * retirement; any number may be in flight. A reg_load issues like that and its stream stops until it has retired. A drain
- * waits for the stream's own work in flight and that of its queues. At a barrier every stream drains and meets; `barrier
- * reset` and `epilogue` then give every semaphore its declared value before anyone goes on. Semaphores and registers are
- * 32-bit unsigned. Registers are undefined at the start of each run.
+ * Streams step independently. Control (register operations, loops, branches) is atomic in stream order. A datapath
+ * op issues when all its waits hold and retires later, in order, on its retire stream: its engine, or its queue;
+ * `inc` and `set` act at retirement; any number may be in flight. A reg_load issues like that and its stream stops
+ * until it has retired. A drain waits for the stream's own work in flight and that of its queues. At a barrier every
+ * stream drains and meets; `barrier reset` and `epilogue` then give every semaphore its declared value before anyone
+ * goes on. Semaphores and registers are 32-bit unsigned. Registers are undefined at the start of each run.
  *
- * Judged: no instruction issues before its dependences have retired (race); with `exact`, none waits at the head of its
- * stream once they have (overwait); every stream finishes (deadlock); each labelled instruction executes as often, and in
- * the same order on its issue stream, as in the reference (order); at the end of a kernel without epilogue every semaphore
- * has its declared value (leak).
+ * Judged: no instruction issues before its dependences have retired (race); with `exact`, none waits at the head of
+ * its stream once they have (overwait); every stream finishes (deadlock); each labelled instruction executes as
+ * often, and in the same order on its issue stream, as in the reference (order); at the end of a kernel without
+ * epilogue every semaphore has its declared value (leak).
  *
- * Completeness. On programs whose counters only grow between meetings, a race on a dependence with producer p exists in some
- * schedule iff it shows when the retirements of p's stream come last (HOLD_RETIRE of that stream): everything that can
- * happen without the next of them has happened before it. Deadlock does not depend on the schedule.
+ * Completeness. On programs whose counters only grow between meetings, a race on a dependence with producer p exists
+ * in some schedule iff it shows when the retirements of p's stream come last (HOLD_RETIRE of that stream):
+ * everything that can happen without the next of them has happened before it. Deadlock does not depend on the
+ * schedule.
  */
 #ifndef SL_TESTS_ORACLE_INTERPRETER_H
 #define SL_TESTS_ORACLE_INTERPRETER_H

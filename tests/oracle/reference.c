@@ -36,7 +36,8 @@ uint32_t sl_oracle_match(const struct sl_oracle_reference *reference, const char
   const struct sl_kernel *kernel = reference->view.kernel;
   uint32_t copy = UINT32_MAX;
   for (uint32_t i = 0; i < reference->instruction_count; i++) {
-    const char *own_stream = sl_text(reference->view.program, kernel->streams.data[reference->instructions[i].stream].name);
+    const char *own_stream =
+        sl_text(reference->view.program, kernel->streams.data[reference->instructions[i].stream].name);
     if (strcmp(own_stream, stream) != 0)
       continue;
     if (names_label(label, sl_oracle_label(reference, i), false))
@@ -108,7 +109,8 @@ static bool add_dep(struct sl_oracle_reference *reference, const struct sl_dep *
 {
   const struct sl_kernel *kernel = reference->view.kernel;
   const struct sl_oracle_instruction *p = &reference->instructions[producer], *c = &reference->instructions[consumer];
-  struct sl_oracle_dep dep = { .producer = producer, .consumer = consumer,
+  struct sl_oracle_dep dep = { .producer = producer,
+                               .consumer = consumer,
                                .free = hardware_orders(kernel, p->stream, c->stream, hardware) };
   if (line->distance_count > 1)
     return false;
@@ -180,13 +182,12 @@ static void add_instance(struct sl_oracle_reference *reference, uint32_t index)
 {
   const struct sl_oracle_instruction *instruction = &reference->instructions[index];
   struct sl_oracle_sequence *sequence = &reference->sequences[instruction->issue];
-  sequence->instances =
-    sl_oracle_grow(sequence->instances, sequence->len, &sequence->cap, sizeof *sequence->instances);
+  sequence->instances = sl_oracle_grow(sequence->instances, sequence->len, &sequence->cap, sizeof *sequence->instances);
   sequence->instances[sequence->len++] =
-    (struct sl_oracle_instance){ .instruction = index, .first_need = reference->need_count };
+      (struct sl_oracle_instance){ .instruction = index, .first_need = reference->need_count };
   for (uint32_t d = 0; d < instruction->dep_count; d++) {
     reference->needs =
-      sl_oracle_grow(reference->needs, reference->need_count, &reference->need_cap, sizeof *reference->needs);
+        sl_oracle_grow(reference->needs, reference->need_count, &reference->need_cap, sizeof *reference->needs);
     reference->needs[reference->need_count++] = need_of(reference, &reference->deps[instruction->first_dep + d]);
   }
   reference->counts[index]++;

@@ -1,10 +1,11 @@
-/* reference.h: what a kernel means: its instruction instances in sequential order, and for each of them what must have
- * retired before it may issue, computed from the unsynchronized kernel's dep lines alone.
+/* reference.h: what a kernel means: its instruction instances in sequential order, and for each of them what must
+ * have retired before it may issue, computed from the unsynchronized kernel's dep lines alone.
  *
  * For a dependence (producer p, consumer c, carrying loop S, distance k) and an instance of c the need is a number of
  * instances of p, cumulative since the start of the kernel:
  *   k = 0   all instances of p that precede this instance of c in sequential order;
- *   k >= 1  let i be the 1-based iteration of the current visit of S: none when i - k < 1, else all instances of p up to
+ *   k >= 1  let i be the 1-based iteration of the current visit of S: none when i - k < 1, else all instances of p
+ *   up to
  *           the end of iteration i - k of this visit, those of earlier visits included.
  *
  * Glossary
@@ -24,15 +25,15 @@ struct sl_oracle_hardware {
 
 struct sl_oracle_instruction {
   sl_index stmt;
-  uint32_t stream, issue;          /* where it retires, where it issues */
-  uint32_t first_dep, dep_count;   /* dependences it consumes */
+  uint32_t stream, issue;        /* where it retires, where it issues */
+  uint32_t first_dep, dep_count; /* dependences it consumes */
 };
 
 struct sl_oracle_dep {
   uint32_t producer, consumer; /* instructions */
   sl_index carrier;            /* body of the carrying loop; SL_NONE when k is 0 */
   uint32_t k;
-  bool free; /* the hardware gives it */
+  bool free;      /* the hardware gives it */
   uint32_t *ends; /* retired count of the producer at the end of each iteration of the current visit */
   uint32_t ends_len, ends_cap;
 };
@@ -74,8 +75,8 @@ enum sl_reference_status sl_oracle_reference_init(struct sl_oracle_reference *re
 void sl_oracle_reference_free(struct sl_oracle_reference *reference);
 
 const char *sl_oracle_label(const struct sl_oracle_reference *reference, uint32_t instruction);
-/* The instruction that an op of another version of the kernel is: by its label and stream; copies are `label.N` there.
- * UINT32_MAX when there is none. */
+/* The instruction that an op of another version of the kernel is: by its label and stream; copies are `label.N`
+ * there. UINT32_MAX when there is none. */
 uint32_t sl_oracle_match(const struct sl_oracle_reference *reference, const char *label, const char *stream);
 
 #endif

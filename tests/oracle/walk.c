@@ -1,7 +1,7 @@
 /* walk.c: walking a kernel's tree. See walk.h.
  *
- * Requires: a verified kernel. Leaves the kernel as it is. One advance costs as many steps as statements it passes; the
- * budget bounds what a loop without visible statements can cost.
+ * Requires: a verified kernel. Leaves the kernel as it is. One advance costs as many steps as statements it passes;
+ * the budget bounds what a loop without visible statements can cost.
  */
 #include "oracle/walk.h"
 
@@ -113,7 +113,8 @@ static void number_places(struct sl_oracle_view *view, struct sl_cond cond, stru
     if (cmp->op != SL_CMP_OPAQUE)
       continue;
     const char *text = sl_text(view->program, cmp->opaque);
-    view->places[i] = sl_hash_mix((uint64_t)sl_hash_bytes(text, strlen(text)) << 32 | next_occurrence(counter, cmp->opaque));
+    view->places[i] =
+        sl_hash_mix((uint64_t)sl_hash_bytes(text, strlen(text)) << 32 | next_occurrence(counter, cmp->opaque));
   }
 }
 
@@ -224,7 +225,8 @@ static bool compare(struct sl_oracle_walk *walk, uint32_t stream, uint32_t index
   }
 }
 
-/* Every comparison is evaluated, decided or not: an opaque place consumes one value per evaluation of its condition. */
+/* Every comparison is evaluated, decided or not: an opaque place consumes one value per evaluation of its condition.
+ * */
 static bool holds(struct sl_oracle_walk *walk, uint32_t stream, struct sl_cond cond)
 {
   bool all = true, some = false;
@@ -283,7 +285,8 @@ void sl_oracle_register_op(struct sl_oracle_walk *walk, uint32_t stream, const s
     uint32_t b = count > 2 ? sl_oracle_operand_value(walk, stream, &operands[2]) : 0;
     value = register_result(op->code, a, b);
   }
-  struct sl_oracle_register *reg = &walk->registers[(size_t)stream * walk->view->name_count + (size_t)operands[0].value];
+  struct sl_oracle_register *reg =
+      &walk->registers[(size_t)stream * walk->view->name_count + (size_t)operands[0].value];
   reg->value = value;
   reg->defined = true;
 }

@@ -1,12 +1,13 @@
 /* walk.h: walking a kernel's tree: control flow, registers, expressions, opaque conditions.
  *
- * The sequential reference walks the whole tree with one walk; the concurrent interpreter gives every issue stream a walk
- * of its own. Both decide loops and branches by the same rules, here. Test support: allocation failure aborts.
+ * The sequential reference walks the whole tree with one walk; the concurrent interpreter gives every issue stream a
+ * walk of its own. Both decide loops and branches by the same rules, here. Test support: allocation failure aborts.
  *
  * Glossary
  *   view         what is computed once per kernel: who walks which statement, where opaque conditions stand
  *   issue stream the stream whose sequencer executes a statement: an engine, for a queue its trigger
- *   place        one textual occurrence of `?name` in a branch or `while` condition. Each place has its own sequence of
+ *   place        one textual occurrence of `?name` in a branch or `while` condition. Each place has its own sequence
+ *   of
  *                values, the same for every engine; places are matched between two kernels by name and occurrence.
  */
 #ifndef SL_TESTS_ORACLE_WALK_H
@@ -57,12 +58,12 @@ struct sl_oracle_inputs {
 struct sl_oracle_walk {
   const struct sl_oracle_view *view;
   const struct sl_oracle_inputs *inputs;
-  uint64_t streams;  /* issue streams whose statements this walk executes */
-  sl_index stmt;     /* the op, barrier or epilogue it stands at; SL_NONE: the end */
-  uint64_t budget;   /* statements it may still pass */
-  int64_t *values;   /* by name: parameters and loop variables */
-  int64_t *bounds;   /* by loop: upper bound and step, two each */
-  uint32_t *asked;   /* by comparison: how often an opaque place was evaluated */
+  uint64_t streams;                     /* issue streams whose statements this walk executes */
+  sl_index stmt;                        /* the op, barrier or epilogue it stands at; SL_NONE: the end */
+  uint64_t budget;                      /* statements it may still pass */
+  int64_t *values;                      /* by name: parameters and loop variables */
+  int64_t *bounds;                      /* by loop: upper bound and step, two each */
+  uint32_t *asked;                      /* by comparison: how often an opaque place was evaluated */
   struct sl_oracle_register *registers; /* [stream * name_count + name]; shared by the walks of one machine */
   enum sl_walk_error error;
   sl_name culprit; /* UNDEFINED: the register */
@@ -85,7 +86,8 @@ void sl_oracle_walk_advance(struct sl_oracle_walk *walk);
 int64_t sl_oracle_eval(struct sl_oracle_walk *walk, uint32_t stream, sl_index expr);
 uint32_t sl_oracle_register_value(struct sl_oracle_walk *walk, uint32_t stream, sl_name name);
 uint32_t sl_oracle_operand_value(struct sl_oracle_walk *walk, uint32_t stream, const struct sl_operand *operand);
-/* The values that the declarations give parameters (0 where they give none). `values` has one element per parameter. */
+/* The values that the declarations give parameters (0 where they give none). `values` has one element per parameter.
+ * */
 void sl_oracle_defaults(const struct sl_oracle_view *view, int64_t *values);
 /* Executes a register operation, or gives a reg_load's register its assumed value. */
 void sl_oracle_register_op(struct sl_oracle_walk *walk, uint32_t stream, const struct sl_op *op);

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { SHRINK_TRIES = 1500, SHOWN_FAILURES = 3 };
 
 static void usage(const char *program)
 {
-  fprintf(stderr, "usage: %s [--seed N] [--count N] [--long] [--one SEED] [DIRECTORY]\n", program);
+  fprintf(stderr, "usage: %s [--seed N] [--count N] [--seconds N] [--long] [--one SEED] [DIRECTORY]\n", program);
   exit(2);
 }
 
@@ -38,6 +39,8 @@ void sl_campaign_options(struct sl_campaign *campaign, int argc, char **argv, ui
       campaign->seed = number(argv[0], argv[++i]);
     } else if (!strcmp(argv[i], "--count")) {
       campaign->count = number(argv[0], argv[++i]);
+    } else if (!strcmp(argv[i], "--seconds")) {
+      campaign->seconds = number(argv[0], argv[++i]);
     } else if (!strcmp(argv[i], "--one")) {
       campaign->only_one = true;
       campaign->seed = number(argv[0], argv[++i]);
@@ -50,6 +53,8 @@ void sl_campaign_options(struct sl_campaign *campaign, int argc, char **argv, ui
   }
   if (campaign->count == 0)
     campaign->count = campaign->long_run ? long_count : count;
+  if (campaign->seconds == 0)
+    campaign->seconds = campaign->long_run ? 6000 : 240;
 }
 
 bool sl_fail(struct sl_failure *failure, const char *kind, const char *format, ...)
@@ -146,7 +151,8 @@ static bool fails_alike(void *user, const uint8_t *bytes, size_t length)
   return !holds && !strcmp(failure.kind, attempt->kind);
 }
 
-static void show_failure(struct attempt *attempt, uint8_t *bytes, size_t length, struct sl_failure *failure, bool shrink)
+static void show_failure(struct attempt *attempt, uint8_t *bytes, size_t length, struct sl_failure *failure,
+                         bool shrink)
 {
   char kind[sizeof failure->kind];
   memcpy(kind, failure->kind, sizeof kind);
@@ -161,10 +167,14 @@ static void show_failure(struct attempt *attempt, uint8_t *bytes, size_t length,
   free(text);
 }
 
-unsigned sl_campaign_run(const struct sl_campaign *campaign, enum sl_generate_mode mode, sl_property property, void *user)
+unsigned sl_campaign_run(struct sl_campaign *campaign, enum sl_generate_mode mode, sl_property property, void *user)
 {
   unsigned failed = 0;
   for (uint64_t n = 0; n < campaign->count && failed < SHOWN_FAILURES; n++) {
+    if ((uint64_t)clock() / (uint64_t)CLOCKS_PER_SEC >= campaign->seconds) {
+      campaign->untried += campaign->count - n;
+      break;
+    }
     struct attempt attempt = { mode, property, user, campaign->seed + n, "" };
     struct sl_failure failure = { "", "" };
     uint8_t bytes[SL_GENERATE_MAX_BYTES];
@@ -180,4 +190,14 @@ unsigned sl_campaign_run(const struct sl_campaign *campaign, enum sl_generate_mo
     }
   }
   return failed;
+}
+
+int sl_campaign_exit_code(const struct sl_campaign *campaign, unsigned failed)
+{
+  if (failed)
+    return 1;
+  if (campaign->untried)
+    printf("undecided: %llu kernels were not tried within %llu s\n", (unsigned long long)campaign->untried,
+           (unsigned long long)campaign->seconds);
+  return campaign->untried ? 3 : 0;
 }

@@ -1,4 +1,5 @@
-/* generate.c: bytes, choices and shrinking; the kernels themselves are made by generate_syntax.c and generate_sync.c. */
+/* generate.c: bytes, choices and shrinking; the kernels themselves are made by generate_syntax.c and
+ * generate_sync.c. */
 #include "property/generate.h"
 
 #include <stdarg.h>

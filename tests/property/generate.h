@@ -12,7 +12,7 @@
 
 enum sl_generate_mode {
   SL_GENERATE_SYNTAX, /* every feature of the grammar; parses, but means nothing */
-  SL_GENERATE_SYNC    /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
+  SL_GENERATE_SYNC /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
 };
 
 /* NUL-terminated; free() it. Allocation failure aborts. */
@@ -25,8 +25,8 @@ size_t sl_generate_bytes(uint64_t seed, uint8_t bytes[SL_GENERATE_MAX_BYTES]);
 /* splitmix64: the next number of a stream of them. */
 uint64_t sl_generate_random(uint64_t *state);
 
-/* Looks for a smaller byte string that still fails: chunks are taken out, bytes made smaller. Changes `bytes` in place and
- * returns the new length. `tries` bounds the calls of `fails`. */
+/* Looks for a smaller byte string that still fails: chunks are taken out, bytes made smaller. Changes `bytes` in
+ * place and returns the new length. `tries` bounds the calls of `fails`. */
 size_t sl_generate_shrink(uint8_t *bytes, size_t length, bool (*fails)(void *user, const uint8_t *bytes, size_t length),
                           void *user, unsigned tries);
 

@@ -1,9 +1,10 @@
-/* generate_sync.c: kernels to be synchronized. They verify on the generic targets, have explicit dependences only, every
- * instruction a label, and no dependence at distance 0 whose producer stands after its consumer.
+/* generate_sync.c: kernels to be synchronized. They verify on the generic targets, have explicit dependences only,
+ * every instruction a label, and no dependence at distance 0 whose producer stands after its consumer.
  *
- * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables, parameters and
- * registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that share triggers with
- * engines, engines without instructions in some loops, any carrying loop, distances 0 to 4, ops on several engines.
+ * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables,
+ * parameters and registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that
+ * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4, ops
+ * on several engines.
  */
 #include <string.h>
 
@@ -28,9 +29,9 @@ struct sync_generator {
   unsigned engines, queues;
   struct instruction instructions[MAX_INSTRUCTIONS];
   unsigned instruction_count;
-  unsigned loops[MAX_DEPTH]; /* ids of the open loops */
-  unsigned loop_count;       /* open now */
-  unsigned next_loop;        /* ids from 1 */
+  unsigned loops[MAX_DEPTH];         /* ids of the open loops */
+  unsigned loop_count;               /* open now */
+  unsigned next_loop;                /* ids from 1 */
   unsigned registers[MAX_REGISTERS]; /* ids of the registers that every engine has here */
   unsigned register_count, next_register;
   unsigned next_opaque;
@@ -177,7 +178,10 @@ static void loop_head(struct sync_generator *g, const char *var)
   case 14: sl_text_printf(g->text, " while ?c%u", g->next_opaque++); break;
   case 15: sl_text_printf(g->text, " while %s < n%u", var, choose(g, 3)); break;
   case 9: sl_text_printf(g->text, " < n%u + 2", choose(g, 3)); break;
-  default: sl_text_puts(g->text, " < "); value(g); break;
+  default:
+    sl_text_puts(g->text, " < ");
+    value(g);
+    break;
   }
   if (choose(g, 16) == 15)
     sl_text_printf(g->text, " unroll %u", 1 + choose(g, 4));

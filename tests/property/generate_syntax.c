@@ -1,5 +1,5 @@
-/* generate_syntax.c: text that uses every feature of the grammar, in every spelling the grammar allows: comments and blank
- * lines everywhere, `;`, line breaks where they do not count, CRLF. It parses; names need not mean anything.
+/* generate_syntax.c: text that uses every feature of the grammar, in every spelling the grammar allows: comments and
+ * blank lines everywhere, `;`, line breaks where they do not count, CRLF. It parses; names need not mean anything.
  */
 #include <string.h>
 
@@ -32,8 +32,13 @@ static void put(struct syntax_generator *g, const char *string)
 
 static void comment_text(struct syntax_generator *g)
 {
-  static const char *const texts[] = { "# a note", "#", "#no blank before", "#  two blanks, # again, trailing blank ",
-                                       "# \xc3\xa9\xe2\x86\x92 utf-8", "# \"quotes\" { [ ( ; wait s >= 4", "#\ttab" };
+  static const char *const texts[] = { "# a note",
+                                       "#",
+                                       "#no blank before",
+                                       "#  two blanks, # again, trailing blank ",
+                                       "# \xc3\xa9\xe2\x86\x92 utf-8",
+                                       "# \"quotes\" { [ ( ; wait s >= 4",
+                                       "#\ttab" };
   put(g, texts[choose(g, 7)]);
 }
 
@@ -74,7 +79,8 @@ static void soft_break(struct syntax_generator *g)
 
 static void old_name(struct syntax_generator *g)
 {
-  static const char *const names[] = { "x", "n", "tile", "a1", "very_long_name_of_a_buffer_that_breaks_lines", "y", "_z", "B" };
+  static const char *const names[] = { "x", "n",  "tile", "a1", "very_long_name_of_a_buffer_that_breaks_lines",
+                                       "y", "_z", "B" };
   put(g, names[choose(g, 8)]);
 }
 

@@ -1,6 +1,7 @@
-/* roundtrip_test: parse(print(x)) is x, through text and through JSON, and printing is idempotent: on generated kernels that
- * use every feature of the grammar, on generated kernels that verify, and on every .slu file of the repository.
- * Files that do not parse (tests of the parser's errors) are counted; those of bench/ and examples/ must parse.
+/* roundtrip_test: parse(print(x)) is x, through text and through JSON, and printing is idempotent: on generated
+ * kernels that use every feature of the grammar, on generated kernels that verify, and on every .slu file of the
+ * repository. Files that do not parse (tests of the parser's errors) are counted; those of bench/ and examples/ must
+ * parse.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static bool survives_text(const sluice_program *program, const char *text, size_
   else if (sluice_program_print(&text_again, NULL, again) != SLUICE_OK)
     holds = sl_fail(failure, "print", "printing again fails");
   else
-    holds = !strcmp(text, text_again) || sl_fail(failure, "fmt is not idempotent", "%s\nand then\n%s", text, text_again);
+    holds =
+        !strcmp(text, text_again) || sl_fail(failure, "fmt is not idempotent", "%s\nand then\n%s", text, text_again);
   sluice_string_free(text_again);
   sluice_program_free(again);
   return holds;
@@ -53,7 +55,8 @@ static bool survives_json(const sluice_program *program, const char *text, struc
   else if (sluice_program_print(&text_again, NULL, again) != SLUICE_OK)
     holds = sl_fail(failure, "print", "printing what came through JSON fails");
   else
-    holds = !strcmp(text, text_again) || sl_fail(failure, "text after JSON differs", "%s\nand then\n%s", text, text_again);
+    holds =
+        !strcmp(text, text_again) || sl_fail(failure, "text after JSON differs", "%s\nand then\n%s", text, text_again);
   sluice_string_free(json);
   sluice_string_free(text_again);
   sluice_program_free(again);
@@ -126,5 +129,5 @@ int main(int argc, char **argv)
   }
   printf("roundtrip: %lu generated kernels, %u files (%u of them malformed on purpose), %u failures\n", counts.kernels,
          counts.files, counts.malformed, counts.failed);
-  return counts.failed ? 1 : 0;
+  return sl_campaign_exit_code(&campaign, counts.failed);
 }

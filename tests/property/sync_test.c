@@ -1,15 +1,16 @@
 /* sync_test: random kernels through every strategy, executed over many schedules and judged by the oracle.
  *
- * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot express a
- * dependence; the output survives printing and parsing; and for several trip counts (0, 1, 2, 3, 5 by parameter) and outcomes of
- * opaque conditions every run finishes, respects every dependence instance and, for the counting strategies, waits for
- * nothing else. The kernels of bench/table2 are tried too, with trip counts scaled down.
+ * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot
+ * express a dependence; the output survives printing and parsing; and for several trip counts (0, 1, 2, 3, 5 by
+ * parameter) and outcomes of opaque conditions every run finishes, respects every dependence instance and, for the
+ * counting strategies, waits for nothing else. The kernels of bench/table2 are tried too, with trip counts scaled
+ * down.
  *
- * The judge is watched as well: of every few kernels a mutant (a wait or an update taken out, a register off by one) runs, and a
- * campaign that catches too few of them fails.
+ * The judge is watched as well: of every few kernels a mutant (a wait or an update taken out, a register off by one)
+ * runs, and a campaign that catches too few of them fails.
  *
- * Per choice of inputs and strategy there is one schedule for every stream that retires last (this finds every race), and one
- * of each other mode.
+ * Per choice of inputs and strategy there is one schedule for every stream that retires last (this finds every
+ * race), and one of each other mode.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@
 
 enum { STRATEGIES = 3, ASSIGNMENTS = 6, INSTANCE_LIMIT = 1000, STEP_LIMIT = 200000, MAX_PARAMS = 32, MAX_DISTANCE = 4 };
 
-/* What is done to a synchronized kernel to see whether the oracle notices, and the least share that must be noticed: a wait
- * may be implied by others, a register may count what is never waited for in the runs tried. */
+/* What is done to a synchronized kernel to see whether the oracle notices, and the least share that must be noticed:
+ * a wait may be implied by others, a register may count what is never waited for in the runs tried. */
 enum mutation { MUTATION_WAIT, MUTATION_UPDATE, MUTATION_REGISTER, MUTATIONS };
 static const struct {
   const char *name;
@@ -90,7 +91,8 @@ static bool survives_printing(const sluice_program *program, const char *strateg
   if (sluice_program_parse(&again, "synced.slu", text, length, &sink) != SLUICE_OK)
     holds = sl_fail(failure, "output does not parse", "%s: %s", strategy, messages.first);
   else
-    holds = sluice_program_equal(program, again, &why) || sl_fail(failure, "output differs after parsing", "%s: %s", strategy, why);
+    holds = sluice_program_equal(program, again, &why) ||
+            sl_fail(failure, "output differs after parsing", "%s: %s", strategy, why);
   sluice_string_free(text);
   sluice_program_free(again);
   return holds;
@@ -139,7 +141,8 @@ static bool prepare(struct subject *subject, const char *text)
 static bool run_once(struct subject *subject, unsigned s, const struct sl_oracle_reference *reference,
                      const struct sl_oracle_schedule *schedule)
 {
-  struct sl_oracle_case test = { reference, subject->synced[s], kernel_of(subject->synced[s]), strategies[s].is_exact, STEP_LIMIT };
+  struct sl_oracle_case test = { reference, subject->synced[s], kernel_of(subject->synced[s]), strategies[s].is_exact,
+                                 STEP_LIMIT };
   struct sl_oracle_outcome outcome;
   sl_oracle_run(&outcome, &test, schedule);
   subject->state->runs++;
@@ -153,7 +156,8 @@ static bool run_once(struct subject *subject, unsigned s, const struct sl_oracle
   char kind[64], params[200] = "";
   const struct sl_kernel *kernel = reference->view.kernel;
   for (uint32_t p = 0, at = 0; p < kernel->params.len && at + 40 < sizeof params; p++)
-    at += (uint32_t)snprintf(params + at, sizeof params - at, " %.20s=%lld", sl_text(subject->original, kernel->params.data[p].name),
+    at += (uint32_t)snprintf(params + at, sizeof params - at, " %.20s=%lld",
+                             sl_text(subject->original, kernel->params.data[p].name),
                              (long long)reference->inputs.params[p]);
   snprintf(kind, sizeof kind, "%s: %s", strategies[s].name, sl_verdict_name(outcome.verdict));
   sl_fail(subject->failure, kind, "%s (schedule %u of stream %u, inputs%s)", outcome.text, (unsigned)schedule->mode,
@@ -221,10 +225,11 @@ static bool run_assignment(struct subject *subject)
   for (unsigned kinds = 7;; kinds -= 3) {
     int64_t params[MAX_PARAMS] = { 0 };
     choose_params(subject, params, kinds);
-    struct sl_oracle_inputs inputs = { params, kernel_of(subject->original)->params.len, sl_generate_random(&subject->random) };
+    struct sl_oracle_inputs inputs = { params, kernel_of(subject->original)->params.len,
+                                       sl_generate_random(&subject->random) };
     struct sl_oracle_reference reference;
-    enum sl_reference_status status =
-      sl_oracle_reference_init(&reference, subject->original, kernel_of(subject->original), hardware_of(subject), &inputs, INSTANCE_LIMIT);
+    enum sl_reference_status status = sl_oracle_reference_init(
+        &reference, subject->original, kernel_of(subject->original), hardware_of(subject), &inputs, INSTANCE_LIMIT);
     bool holds = true;
     subject->state->long_references += status == SL_REFERENCE_LONG;
     if (status == SL_REFERENCE_BAD || status == SL_REFERENCE_UNSUPPORTED)
@@ -349,7 +354,8 @@ static bool try_scaled(struct campaign_state *state, const char *path, const cha
   const struct sl_kernel *kernel = kernel_of(program);
   for (uint32_t p = 0, bounds = 0; p < kernel->params.len; p++) {
     if (bounds_a_loop(kernel, kernel->params.data[p].name))
-      sluice_program_define(program, sl_text(program, kernel->params.data[p].name), trips[attempt][bounds++ % 3], &sink);
+      sluice_program_define(program, sl_text(program, kernel->params.data[p].name), trips[attempt][bounds++ % 3],
+                            &sink);
   }
   char *scaled = NULL;
   bool holds = sluice_program_print(&scaled, NULL, program) == SLUICE_OK && prepare(&subject, scaled);
@@ -427,11 +433,12 @@ int main(int argc, char **argv)
     snprintf(directory, sizeof directory, "%s/bench/table2", campaign.source);
     sl_each_slu(directory, try_table2, &table);
   }
-  printf("sync: %llu random kernels, %u of table 2, %llu runs, %llu steps, %.0f instances per kernel run, %llu inputs too "
-         "long, %llu runs undecided, %u failures\n",
-         (unsigned long long)kernels, table.files, (unsigned long long)state.runs, (unsigned long long)state.steps,
-         (double)state.instances / (double)(kernels ? ASSIGNMENTS * kernels : 1), (unsigned long long)state.long_references,
-         (unsigned long long)state.undecided, failed + table.failed);
+  printf(
+      "sync: %llu random kernels, %u of table 2, %llu runs, %llu steps, %.0f instances per kernel run, %llu inputs too "
+      "long, %llu runs undecided, %u failures\n",
+      (unsigned long long)kernels, table.files, (unsigned long long)state.runs, (unsigned long long)state.steps,
+      (double)state.instances / (double)(kernels ? ASSIGNMENTS * kernels : 1),
+      (unsigned long long)state.long_references, (unsigned long long)state.undecided, failed + table.failed);
   sluice_targets_free(targets);
-  return failed + table.failed ? 1 : 0;
+  return sl_campaign_exit_code(&campaign, failed + table.failed);
 }

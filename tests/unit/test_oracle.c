@@ -1,5 +1,5 @@
-/* test_oracle: the judge is judged. Hand-written synchronized kernels, right ones and wrong ones: the interpreter must accept
- * the right ones for every trip count and name what is wrong with each of the others.
+/* test_oracle: the judge is judged. Hand-written synchronized kernels, right ones and wrong ones: the interpreter
+ * must accept the right ones for every trip count and name what is wrong with each of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,8 @@ struct trial {
   uint64_t opaque_seed;
 };
 
-/* The first verdict other than ok over every schedule that holds one stream's retirements back, and the other modes. */
+/* The first verdict other than ok over every schedule that holds one stream's retirements back, and the other modes.
+ * */
 static enum sl_verdict verdict_of(struct trial trial)
 {
   const char *target = trial.target ? trial.target : "generic";
@@ -51,8 +52,8 @@ static enum sl_verdict verdict_of(struct trial trial)
   struct sl_oracle_hardware hardware = { !weak, !weak };
   struct sl_oracle_inputs inputs = { &trial.n, 1, trial.opaque_seed };
   struct sl_oracle_reference reference;
-  assert_int_equal(
-    sl_oracle_reference_init(&reference, original, original->kernels.data[0], hardware, &inputs, 1000), SL_REFERENCE_OK);
+  assert_int_equal(sl_oracle_reference_init(&reference, original, original->kernels.data[0], hardware, &inputs, 1000),
+                   SL_REFERENCE_OK);
   struct sl_oracle_case test = { &reference, synced, synced->kernels.data[0], trial.exact, 10000 };
   struct sl_oracle_outcome outcome = { .verdict = SL_VERDICT_OK };
   uint32_t streams = test.kernel->streams.len;
@@ -83,16 +84,16 @@ static void accepts_for_all_trips(struct trial trial)
 #define RING "loop i < n {\n p: e1.op\n c: e0.op\n}\ndep p -> c\ndep c -> p (i: 2)"
 
 /* Where the initial value, the two waits and the bump stand can be varied. */
-#define RING_SYNCED(start, wait_p, wait_c, bump_before, bump_after)                        \
-  "sem sp, sc\n"                                                                           \
-  "e0.reg_set %p, " start "\n"                                                             \
-  "e1.reg_set %c, 0; e1.reg_set %c1, 0; e1.reg_set %c2, 0\n"                               \
-  "loop i < n {\n"                                                                         \
-  "  p: e1.op " wait_p " inc sp\n"                                                         \
-  "  " bump_before "\n"                                                                    \
-  "  c: e0.op " wait_c " inc sc\n"                                                         \
-  "  " bump_after "\n"                                                                     \
-  "  e1.reg_set %c2, %c1; e1.reg_add %c, %c, 1; e1.reg_set %c1, %c\n"                      \
+#define RING_SYNCED(start, wait_p, wait_c, bump_before, bump_after)   \
+  "sem sp, sc\n"                                                      \
+  "e0.reg_set %p, " start "\n"                                        \
+  "e1.reg_set %c, 0; e1.reg_set %c1, 0; e1.reg_set %c2, 0\n"          \
+  "loop i < n {\n"                                                    \
+  "  p: e1.op " wait_p " inc sp\n"                                    \
+  "  " bump_before "\n"                                               \
+  "  c: e0.op " wait_c " inc sc\n"                                    \
+  "  " bump_after "\n"                                                \
+  "  e1.reg_set %c2, %c1; e1.reg_add %c, %c, 1; e1.reg_set %c1, %c\n" \
   "}\nepilogue\n"
 #define BUMP "e0.reg_add %p, %p, 1"
 
@@ -100,14 +101,14 @@ static void right_ring_is_accepted(void **state)
 {
   (void)state;
   accepts_for_all_trips((struct trial){
-    .original = RING, .exact = true, .synced = RING_SYNCED("0", "wait sc >= %c2", "wait sp >= %p", BUMP, "") });
+      .original = RING, .exact = true, .synced = RING_SYNCED("0", "wait sc >= %c2", "wait sp >= %p", BUMP, "") });
 }
 
 static void missing_wait_is_a_race(void **state)
 {
   (void)state;
   assert_int_equal(verdict_of((struct trial){
-                     .original = RING, .n = 1, .synced = RING_SYNCED("0", "wait sc >= %c2", "", BUMP, "") }),
+                       .original = RING, .n = 1, .synced = RING_SYNCED("0", "wait sc >= %c2", "", BUMP, "") }),
                    SL_VERDICT_RACE);
   struct trial carried = { .original = RING, .synced = RING_SYNCED("0", "", "wait sp >= %p", BUMP, "") };
   carried.n = 2; /* distance 2 shows from the third iteration on */
@@ -119,17 +120,19 @@ static void missing_wait_is_a_race(void **state)
 static void threshold_too_small_is_a_race(void **state)
 {
   (void)state;
-  assert_int_equal(verdict_of((struct trial){
-                     .original = RING, .n = 3, .synced = RING_SYNCED("0", "wait sc >= %c2", "wait sp >= %p", "", BUMP) }),
-                   SL_VERDICT_RACE);
+  assert_int_equal(
+      verdict_of((struct trial){
+          .original = RING, .n = 3, .synced = RING_SYNCED("0", "wait sc >= %c2", "wait sp >= %p", "", BUMP) }),
+      SL_VERDICT_RACE);
 }
 
 static void threshold_too_large_hangs(void **state)
 {
   (void)state;
-  assert_int_equal(verdict_of((struct trial){
-                     .original = RING, .n = 3, .synced = RING_SYNCED("1", "wait sc >= %c2", "wait sp >= %p", BUMP, "") }),
-                   SL_VERDICT_DEADLOCK);
+  assert_int_equal(
+      verdict_of((struct trial){
+          .original = RING, .n = 3, .synced = RING_SYNCED("1", "wait sc >= %c2", "wait sp >= %p", BUMP, "") }),
+      SL_VERDICT_DEADLOCK);
 }
 
 static void stronger_wait_is_an_overwait(void **state)
@@ -157,17 +160,19 @@ static void instruction_left_out_is_noticed(void **state)
 /* ---- 32-bit unsigned: N * r - (N - K) with r = 0 ---- */
 
 #define TWO_UPDATES "loop i < n {\n p: e1.op\n q: e1.op\n}\nc: e0.op\ndep p -> c"
-#define TWO_UPDATES_SYNCED(declared, offset)                                              \
-  "sem s" declared "\n"                                                                  \
-  "e0.reg_mul %w, n, 2\n"                                                                \
-  "e0." offset "\n"                                                                      \
-  "loop i < n {\n p: e1.op inc s\n q: e1.op inc s\n}\n"                                  \
+#define TWO_UPDATES_SYNCED(declared, offset)            \
+  "sem s" declared "\n"                                 \
+  "e0.reg_mul %w, n, 2\n"                               \
+  "e0." offset "\n"                                     \
+  "loop i < n {\n p: e1.op inc s\n q: e1.op inc s\n}\n" \
   "c: e0.op wait s >= %w\nepilogue\n"
 
 static void unsigned_underflow_hangs(void **state)
 {
   (void)state;
-  struct trial trial = { .original = TWO_UPDATES, .exact = true, .synced = TWO_UPDATES_SYNCED("", "reg_sub %w, %w, 1") };
+  struct trial trial = { .original = TWO_UPDATES,
+                         .exact = true,
+                         .synced = TWO_UPDATES_SYNCED("", "reg_sub %w, %w, 1") };
   trial.n = 2;
   assert_int_equal(verdict_of(trial), SL_VERDICT_OK);
   trial.n = 0;
@@ -175,7 +180,7 @@ static void unsigned_underflow_hangs(void **state)
   assert_int_equal(verdict_of(trial), SL_VERDICT_DEADLOCK);
   /* With a credit of N = 2 the threshold is N * r + K. */
   accepts_for_all_trips((struct trial){
-    .original = TWO_UPDATES, .exact = true, .synced = TWO_UPDATES_SYNCED(" = 2", "reg_add %w, %w, 1") });
+      .original = TWO_UPDATES, .exact = true, .synced = TWO_UPDATES_SYNCED(" = 2", "reg_add %w, %w, 1") });
 }
 
 /* ---- two runs in a row ---- */
@@ -212,8 +217,8 @@ static void queue_retires_on_its_own_chain(void **state)
   struct trial trial = { .exact = true };
   trial.original = "queue q via e0\nbuffer b : hbm f32[8]\nbuffer t : hbm f32[8]\n"
                    "d: q.dma_copy t <- b\nx: e0.op\nc: e1.op\ndep d -> c\ndep x -> c";
-#define QUEUE_SYNCED(waits)                                                             \
-  "queue q via e0\nbuffer b : hbm f32[8]\nbuffer t : hbm f32[8]\nsem sq, sx\n"          \
+#define QUEUE_SYNCED(waits)                                                    \
+  "queue q via e0\nbuffer b : hbm f32[8]\nbuffer t : hbm f32[8]\nsem sq, sx\n" \
   "d: q.dma_copy t <- b inc sq\nx: e0.op inc sx\nc: e1.op wait " waits "\nepilogue"
   trial.exact = true;
   trial.synced = QUEUE_SYNCED("sq >= 1, sx >= 1");
@@ -236,20 +241,22 @@ static void same_stream_needs_a_wait_on_weak_hardware(void **state)
   assert_int_equal(verdict_of(trial), SL_VERDICT_OK);
 }
 
-#define LOADS "buffer b : hbm i32[4]\np: e2.op\nld: *.reg_load %t <- b[0] { assume = n }\n" \
-              "loop i < %t {\n c: e0.op\n d: e1.op\n}\ndep p -> ld\ndep c -> d"
-#define LOADS_SYNCED(wait1)                                                                                        \
-  "buffer b : hbm i32[4]\nsem sp, sc\n e1.reg_set %c, 0\np: e2.op inc sp\n"                                        \
-  "ld.0: e2.reg_load %t <- b[0] { assume = n }\n"                                                                  \
-  "ld.1: e0.reg_load %t <- b[0] { assume = n }  wait sp >= 1\n"                                                    \
-  "ld.2: e1.reg_load %t <- b[0] { assume = n }  " wait1 "\n"                                                       \
+#define LOADS                                                                   \
+  "buffer b : hbm i32[4]\np: e2.op\nld: *.reg_load %t <- b[0] { assume = n }\n" \
+  "loop i < %t {\n c: e0.op\n d: e1.op\n}\ndep p -> ld\ndep c -> d"
+#define LOADS_SYNCED(wait1)                                                 \
+  "buffer b : hbm i32[4]\nsem sp, sc\n e1.reg_set %c, 0\np: e2.op inc sp\n" \
+  "ld.0: e2.reg_load %t <- b[0] { assume = n }\n"                           \
+  "ld.1: e0.reg_load %t <- b[0] { assume = n }  wait sp >= 1\n"             \
+  "ld.2: e1.reg_load %t <- b[0] { assume = n }  " wait1 "\n"                \
   "loop i < %t {\n c: e0.op inc sc\n e1.reg_add %c, %c, 1\n d: e1.op wait sc >= %c\n}\nepilogue"
 
 static void copies_are_matched_by_label_and_stream(void **state)
 {
   (void)state;
   accepts_for_all_trips((struct trial){ .original = LOADS, .exact = true, .synced = LOADS_SYNCED("wait sp >= 1") });
-  assert_int_equal(verdict_of((struct trial){ .original = LOADS, .n = 1, .synced = LOADS_SYNCED("") }), SL_VERDICT_RACE);
+  assert_int_equal(verdict_of((struct trial){ .original = LOADS, .n = 1, .synced = LOADS_SYNCED("") }),
+                   SL_VERDICT_RACE);
 }
 
 /* ---- branches, barriers, undefined registers ---- */
@@ -260,10 +267,10 @@ static void branch_not_taken_counts_earlier_instances(void **state)
 {
   (void)state;
   accepts_for_all_trips((struct trial){
-    .original = BRANCH,
-    .exact = true,
-    .synced = "sem s\n e0.reg_set %p, 0\n loop i < n {\n if ?x {\n p: e1.op inc s\n e0.reg_add %p, %p, 1\n }\n"
-              "c: e0.op wait s >= %p\n}\nepilogue" });
+      .original = BRANCH,
+      .exact = true,
+      .synced = "sem s\n e0.reg_set %p, 0\n loop i < n {\n if ?x {\n p: e1.op inc s\n e0.reg_add %p, %p, 1\n }\n"
+                "c: e0.op wait s >= %p\n}\nepilogue" });
 }
 
 static void carried_by_the_loop_around_a_branch(void **state)
@@ -284,13 +291,15 @@ static void barriers_join_and_reset(void **state)
 {
   (void)state;
   accepts_for_all_trips((struct trial){
-    .original = BARRIERS,
-    .synced = "sem s\nbarrier reset\nloop i < n {\n p: e1.op inc s\n c: e0.op wait s >= 1\n barrier reset\n}\nepilogue" });
-  assert_int_equal(verdict_of((struct trial){
-                     .original = BARRIERS,
-                     .n = 2,
-                     .synced = "sem s\nloop i < n {\n p: e1.op inc s\n c: e0.op wait s >= 1\n barrier\n}\nepilogue" }),
-                   SL_VERDICT_RACE); /* without the reset the second wait is open at once */
+      .original = BARRIERS,
+      .synced =
+          "sem s\nbarrier reset\nloop i < n {\n p: e1.op inc s\n c: e0.op wait s >= 1\n barrier reset\n}\nepilogue" });
+  assert_int_equal(
+      verdict_of((struct trial){
+          .original = BARRIERS,
+          .n = 2,
+          .synced = "sem s\nloop i < n {\n p: e1.op inc s\n c: e0.op wait s >= 1\n barrier\n}\nepilogue" }),
+      SL_VERDICT_RACE); /* without the reset the second wait is open at once */
 }
 
 static void undefined_register_is_noticed(void **state)
