@@ -127,7 +127,8 @@ int main(int argc, char **argv)
     counts.failed += sl_campaign_run(&campaign, SL_GENERATE_SYNC, kernel_survives, &counts);
     sl_each_slu(campaign.source, try_file, &counts);
   }
+  int code = sl_campaign_exit_code(&campaign, counts.failed);
   printf("roundtrip: %lu generated kernels, %u files (%u of them malformed on purpose), %u failures\n", counts.kernels,
          counts.files, counts.malformed, counts.failed);
-  return sl_campaign_exit_code(&campaign, counts.failed);
+  return code;
 }

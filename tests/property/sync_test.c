@@ -433,6 +433,7 @@ int main(int argc, char **argv)
     snprintf(directory, sizeof directory, "%s/bench/table2", campaign.source);
     sl_each_slu(directory, try_table2, &table);
   }
+  int code = sl_campaign_exit_code(&campaign, failed + table.failed);
   printf(
       "sync: %llu random kernels, %u of table 2, %llu runs, %llu steps, %.0f instances per kernel run, %llu inputs too "
       "long, %llu runs undecided, %u failures\n",
@@ -440,5 +441,5 @@ int main(int argc, char **argv)
       (double)state.instances / (double)(kernels ? ASSIGNMENTS * kernels : 1),
       (unsigned long long)state.long_references, (unsigned long long)state.undecided, failed + table.failed);
   sluice_targets_free(targets);
-  return sl_campaign_exit_code(&campaign, failed + table.failed);
+  return code;
 }
