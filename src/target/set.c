@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "target/embedded.h"
 #include "target/reader.h"
 
@@ -93,6 +94,19 @@ static void add_targets(sluice_targets *targets, const struct sl_reader *reader)
   }
 }
 
+/* Names and notes go into JSON and messages. */
+static bool check_utf8(struct sl_reader *reader)
+{
+  const struct sl_scan *scan = &reader->scan;
+  for (uint32_t at = 0; at < scan->length;) {
+    size_t bytes = sl_utf8_length(scan->text + at, scan->length - at);
+    if (!bytes)
+      return sl_reader_fail(reader, at + 1, "the text is not UTF-8 here");
+    at += (uint32_t)bytes;
+  }
+  return true;
+}
+
 static int load_guarded(void *arg)
 {
   struct load_call *call = arg;
@@ -103,7 +117,8 @@ static int load_guarded(void *arg)
   report.error_limit = ERRORS_SHOWN;
   struct sl_reader reader = { .heap = &call->targets->heap, .report = &report, .set = call->targets };
   sl_scan_init(&reader.scan, source.text, source.length);
-  sl_target_read(&reader);
+  if (check_utf8(&reader))
+    sl_target_read(&reader);
   if (report.errors)
     return SLUICE_E_INPUT;
   add_targets(call->targets, &reader);

@@ -331,6 +331,7 @@ static void test_errors_around_targets(void **state)
   } cases[] = {
     { "", "0:0: the text holds no target [target]" },
     { "# nothing\n\n", "0:0: the text holds no target [target]" },
+    { "target x \"caf\xe9\" like trn2 {\n}\n", "1:14: the text is not UTF-8 here [target]" },
     { "kernel k { }\n", "1:1: expected 'target' [target]" },
     { "}\n", "1:1: expected 'target' [target]" },
     { "target\n", "1:7: expected the name of a target before the end of the line [target]" },
