@@ -7,9 +7,10 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-sluice=${1:-$root/build/sluice}
-kernel=$root/bench/table2/rmsnorm.slu
-shown='ld0|sq0|sq3|ssum|rstd|sc0|gm0|amax|dq|q0|q3|st|stq'
+sluice=$(realpath "${1:-$root/build/sluice}")
+cd "$root"
+kernel=bench/table2/rmsnorm.slu
+shown='ld0|sq0|sq3|ssum|rstd|sc0|gm0|q0|q3|st'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,25 +27,31 @@ compact() {
     sed -E 's/\[[^]]*\]//g; s/ \{ [^}]* \}//'
 }
 
-# The loop over tiles: its head, the instructions shown, and the register operations of the engines in between.
+# The loop over tiles: its head, the instructions shown, and the first register operations.
 excerpt() {
-  compact "$1" | sed -n '/^  loop t /,/^  }/p' | grep -E "^  (loop|\})|^ +($shown): |\.reg_" | cut -c1-"$width"
+  compact "$1" | sed -n '/^  loop t /,/^  }/p' >"$work/loop"
+  grep -E "^  loop|^ +($shown): " "$work/loop" | cut -c1-"$width"
+  grep -E '\.reg_' "$work/loop" | head -n 3 | cut -c1-"$width" || true
+  local more
+  more=$(grep -oE '\.reg_' "$work/loop" | wc -l || true)
+  if [ "$more" -gt 0 ]; then echo "    ...                        $more register operations in all"; fi
+  echo "  }"
 }
 
 "$sluice" sync "$kernel" -o "$work/rmsnorm.sync.slu"
 
-title "1. A kernel without synchronization: bench/table2/rmsnorm.slu ($(grep -cE '^ +[a-z0-9]+: ' "$kernel") instructions on seven streams)"
+title "1. $kernel: $(grep -cE '^ +[a-z0-9]+: ' "$kernel") instructions on five streams, unordered"
 excerpt "$kernel"
 echo "  ..."
-grep -E '^  dep (ld0 -> sq0|q0 -> ld0|stq -> dq)' "$kernel"
+grep -E '^  dep (ld0 -> sq0$|q0 -> ld0|stq -> dq)' "$kernel"
 echo "  ...                        $(grep -cE '^  dep ' "$kernel") dependences"
 
-title "2. sluice sync bench/table2/rmsnorm.slu -o rmsnorm.sync.slu"
+title "2. sluice sync $kernel"
 excerpt "$work/rmsnorm.sync.slu"
 
-title "3. sluice bench bench/table2/rmsnorm.slu"
+title "3. sluice bench $kernel"
 "$sluice" bench "$kernel"
 
-title "Try it yourself"
-echo "  $sluice sync --alloc=barrier bench/table2/tiled_matmul.slu"
-echo "  $sluice --help"
+title "Next"
+echo "  $(realpath --relative-to=. "$sluice") sync --alloc=per-loop bench/table2/tiled_matmul.slu"
+echo "  README.md, docs/strategies.md"
