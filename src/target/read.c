@@ -251,7 +251,7 @@ static bool read_all_opcodes(struct sl_reader *reader, sl_loc loc)
   struct sl_scan start = reader->scan;
   uint32_t errors = reader->report->errors;
   bool done = false, any = false;
-  reader->rewriting = true;
+  reader->rewriting = start.token.loc;
   for (uint32_t i = 0; i < reader->target->opcodes.len && reader->report->errors == errors; i++) {
     struct sl_opcode_desc *opcode = &reader->target->opcodes.data[i];
     if (opcode->loc)
@@ -260,7 +260,7 @@ static bool read_all_opcodes(struct sl_reader *reader, sl_loc loc)
     reader->scan = start;
     done = read_properties(reader, &sl_sections[SL_SECTION_OPCODE], opcode, opcode->about);
   }
-  reader->rewriting = false;
+  reader->rewriting = SL_NO_LOC;
   if (any)
     return done;
   sl_reader_fail(reader, loc, "there are no inherited opcodes to change");

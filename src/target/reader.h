@@ -16,7 +16,7 @@ struct sl_reader {
   struct sl_target *target; /* being read */
   sl_loc target_loc;
   sl_loc section_loc[SL_SECTION_ENGINE]; /* of the sections that stand once; SL_NO_LOC when not in this text */
-  bool rewriting;                        /* inside `opcode *` */
+  sl_loc rewriting;                      /* start of the block of `opcode *` being read, or SL_NO_LOC */
 };
 
 /* read.c: every target of a text. Errors are reported; then `made` is not to be used. */

@@ -413,7 +413,7 @@ bool sl_read_property(struct sl_reader *reader, const struct sl_property *proper
                       struct sl_statement *about)
 {
   sl_loc loc = reader->scan.token.loc;
-  if (about->stated == SL_STATED)
+  if (about->stated == SL_STATED || (reader->rewriting && about->loc >= reader->rewriting))
     return sl_reader_fail(reader, loc, "'%s' is stated twice", property->key);
   sl_scan_next(&reader->scan);
   struct sl_statement statement = {

@@ -304,6 +304,8 @@ static const struct {
   { "opcode op {\n  on both\n}", "3:10: expected the name of an engine, or all before the end of the line [target]" },
   { "opcode op {\n  on moon all\n}", "3:6: expected engines, queues or both, not 'moon' [target]" },
   { "opcode op {\n}\nopcode op {\n}", "4:8: opcode 'op' stands twice [target]" },
+  { "opcode * {\n  one-bank no\n  one-bank no\n}", "4:3: 'one-bank' is stated twice [target]" },
+  { "opcode * {\n  slots x assumed\n}", "3:9: expected a whole number, not 'x' [target]" },
   { "engine e0 {\n  writes none assumed\n}",
     "1:8: opcode 'dma_copy': engine 'e0' writes none of the spaces of its destinations [target]" },
   { "tick 1 GHz assumed\ntick 1 GHz assumed", "3:1: 'tick' is stated twice [target]" },
