@@ -192,10 +192,24 @@ static bool may_share_line(const struct sl_kernel *kernel, sl_index before, uint
 /* Where an expression stands: what may stand there without parentheses. */
 enum level { LEVEL_SUM, LEVEL_TERM, LEVEL_FACTOR };
 
-static enum level level_of(const struct sl_expr *expr)
+/* The value of an integer, whether its minus sign is an operator or part of it: both are printed alike. */
+static bool integer_of(const struct sl_kernel *kernel, const struct sl_expr *expr, int64_t *value)
 {
+  bool negated = expr->kind == SL_EXPR_NEG;
+  if (negated)
+    expr = &kernel->exprs.data[expr->u.sub.lhs];
+  if (expr->kind != SL_EXPR_INT || (negated && expr->u.value < 0))
+    return false;
+  *value = negated ? -expr->u.value : expr->u.value;
+  return true;
+}
+
+static enum level level_of(const struct sl_kernel *kernel, const struct sl_expr *expr)
+{
+  int64_t value;
+  if (integer_of(kernel, expr, &value))
+    return value < 0 ? LEVEL_SUM : LEVEL_FACTOR;
   switch (expr->kind) {
-  case SL_EXPR_INT: return expr->u.value < 0 ? LEVEL_SUM : LEVEL_FACTOR;
   case SL_EXPR_NAME: case SL_EXPR_REG: return LEVEL_FACTOR;
   case SL_EXPR_MUL: case SL_EXPR_DIV: case SL_EXPR_MOD: return LEVEL_TERM;
   default: return LEVEL_SUM;
@@ -223,42 +237,43 @@ static const char *operator_text(const struct sl_kernel *kernel, const struct sl
 
 static void put_expr(struct printer *out, sl_index index, enum level level);
 
-static void put_negation(struct printer *out, const struct sl_expr *expr)
+/* An expression without the parentheses that its place may ask for. */
+static void put_bare_expr(struct printer *out, const struct sl_expr *expr, enum level own)
 {
-  const struct sl_expr *operand = &out->kernel->exprs.data[expr->u.sub.lhs];
-  if (operand->kind == SL_EXPR_INT && operand->u.value >= 0) {
-    sl_buf_int(out->buf, -operand->u.value);
-  } else {
-    sl_buf_putc(out->buf, '-');
-    put_expr(out, expr->u.sub.lhs, LEVEL_TERM);
+  int64_t value;
+  if (integer_of(out->kernel, expr, &value)) {
+    sl_buf_int(out->buf, value);
+    return;
   }
-}
-
-static void put_expr(struct printer *out, sl_index index, enum level level)
-{
-  const struct sl_expr *expr = &out->kernel->exprs.data[index];
-  enum level own = level_of(expr);
-  bool parentheses = own < level;
-  if (parentheses)
-    sl_buf_putc(out->buf, '(');
   switch (expr->kind) {
-  case SL_EXPR_INT: sl_buf_int(out->buf, expr->u.value); break;
   case SL_EXPR_REG: sl_buf_putc(out->buf, '%'); /* fall through */
   case SL_EXPR_NAME: put_name(out, (sl_name)expr->u.value); break;
-  case SL_EXPR_NEG: put_negation(out, expr); break;
+  case SL_EXPR_NEG:
+    sl_buf_putc(out->buf, '-');
+    put_expr(out, expr->u.sub.lhs, LEVEL_TERM);
+    break;
   default:
     put_expr(out, expr->u.sub.lhs, own);
     put(out, operator_text(out->kernel, expr));
     put_expr(out, expr->u.sub.rhs, own == LEVEL_SUM ? LEVEL_TERM : LEVEL_FACTOR);
     break;
   }
-  if (parentheses)
+}
+
+static void put_expr(struct printer *out, sl_index index, enum level level)
+{
+  const struct sl_expr *expr = &out->kernel->exprs.data[index];
+  enum level own = level_of(out->kernel, expr);
+  if (own < level)
+    sl_buf_putc(out->buf, '(');
+  put_bare_expr(out, expr, own);
+  if (own < level)
     sl_buf_putc(out->buf, ')');
 }
 
 static bool is_atom(const struct sl_kernel *kernel, sl_index index)
 {
-  return level_of(&kernel->exprs.data[index]) == LEVEL_FACTOR;
+  return level_of(kernel, &kernel->exprs.data[index]) == LEVEL_FACTOR;
 }
 
 /* Two bounds: tight when both are a single name or number. */
@@ -555,7 +570,8 @@ static void put_stmt(struct printer *out, sl_index stmt)
 
 static bool is_digits(const struct sl_kernel *kernel, sl_index index)
 {
-  return is_atom(kernel, index) && kernel->exprs.data[index].kind == SL_EXPR_INT;
+  int64_t value;
+  return integer_of(kernel, &kernel->exprs.data[index], &value) && value >= 0;
 }
 
 static void put_buffer(struct printer *out, sl_index item)
