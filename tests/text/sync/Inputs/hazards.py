@@ -1,0 +1,135 @@
+"""Do the dependence lines of a kernel order every two accesses that conflict? Brute force, for small sizes.
+
+usage: sluice fmt --emit=json KERNEL | hazards.py NAME=VALUE... [without PRODUCER CONSUMER LOOP]
+
+Runs the kernel in text order with the given parameters, notes what every instance reads and writes (boxes of elements), and
+orders the instances by what the machine promises (a stream issues and retires in order, a queue issues on its trigger) and
+what the dependence lines say (everything through the awaited iteration). Every pair of conflicting instances on different
+streams must be ordered: the first retired before the second issues. `without` leaves one line out ("" for no loop).
+Exit 1: some pair is not. Shares no code with the tool.
+"""
+
+import json
+import sys
+
+
+def evaluate(text, values):
+    return eval(text.replace("/", "//"), {}, values)  # pylint: disable=eval-used
+
+
+def box_of(operand, dims, values):
+    """The elements an operand covers: one half-open range per dimension."""
+    box = []
+    indices = operand.get("index", [])
+    for i, dim in enumerate(dims):
+        size = evaluate(dim["size"], values)
+        index = indices[i] if i < len(indices) else "all"
+        if index == "all":
+            box.append((0, size))
+        elif "at" in index:
+            at = evaluate(index["at"], values)
+            box.append((at, at + 1))
+        else:
+            lo = evaluate(index["lo"], values)
+            box.append((lo, lo + evaluate(index["length"], values)))
+        assert 0 <= box[-1][0] < box[-1][1] <= size, (operand, values)
+    return operand["name"], box
+
+
+class Instance:
+    def __init__(self, op, buffers, values, loops):
+        self.label, self.stream = op.get("label"), op["stream"]
+        self.place = {loop: values[loop] for loop in loops}
+        destinations, sources = op.get("destinations", []), op.get("sources", [])
+        box = lambda operand: box_of(operand, buffers[operand["name"]], values)
+        self.writes = [box(operand) for operand in destinations]
+        self.reads = [box(operand) for operand in sources]
+        self.reads += [box(operand) for operand in destinations if operand.get("read_write")]
+
+
+def instances(kernel, params):
+    buffers = {decl["name"]: decl["dims"] for decl in kernel["decls"] if decl["kind"] == "buffer"}
+    found = []
+
+    def walk(body, values, loops):
+        for stmt in body:
+            if stmt["kind"] == "loop":
+                for i in range(evaluate(stmt["bound"], values)):
+                    walk(stmt["body"], {**values, stmt["var"]: i}, loops + [stmt["var"]])
+            else:
+                found.append(Instance(stmt, buffers, values, loops))
+
+    walk(kernel["body"], params, [])
+    return found
+
+
+def awaits(dep, producer, consumer):
+    """Whether a line makes this consumer instance wait for this producer instance, which runs before it."""
+    if "distance" not in dep:
+        return True
+    (distance,) = dep["distance"]
+    loop, k = distance["loop"], distance["k"]
+    outer = list(consumer.place)[: list(consumer.place).index(loop)]
+    visit = [[instance.place[name] for name in outer] for instance in (producer, consumer)]
+    awaited = consumer.place[loop] - k
+    return awaited >= 0 and (visit[0] < visit[1] or producer.place[loop] <= awaited)
+
+
+def orders(kernel, run):
+    """before[j]: the instances, as bits, that have retired when instance j issues."""
+    trigger = {decl["name"]: decl["via"] for decl in kernel["decls"] if decl["kind"] == "queue"}
+    issued, retired = [0] * len(run), [0] * len(run)  # instances retired before j issues; before j's retirement ends
+    last_issue, last_retire = {}, {}
+    by_label = {}
+    for j, consumer in enumerate(run):
+        engine = trigger.get(consumer.stream, consumer.stream)
+        if engine in last_issue:
+            issued[j] |= issued[last_issue[engine]]
+        for dep in kernel["deps"]:
+            if dep["consumer"] == consumer.label:
+                for i in by_label.get(dep["producer"], []):
+                    if awaits(dep, run[i], consumer):
+                        issued[j] |= retired[i]
+        retired[j] = issued[j] | 1 << j
+        if consumer.stream in last_retire:
+            retired[j] |= retired[last_retire[consumer.stream]]
+        last_issue[engine] = last_retire[consumer.stream] = j
+        by_label.setdefault(consumer.label, []).append(j)
+    return issued
+
+
+def overlap(some, others):
+    return any(a[0] == b[0] and all(x[0] < y[1] and y[0] < x[1] for x, y in zip(a[1], b[1]))
+               for a in some for b in others)
+
+
+def main():
+    kernel = json.load(sys.stdin)["kernels"][0]
+    arguments = sys.argv[1:]
+    if "without" in arguments:
+        at = arguments.index("without")
+        ends, loop = arguments[at + 1 : at + 3], arguments[at + 3]
+        kept = [dep for dep in kernel["deps"] if [dep["producer"], dep["consumer"]] != ends
+                or dep.get("distance", [{"loop": ""}])[0]["loop"] != loop]
+        assert len(kept) == len(kernel["deps"]) - 1, "no such line"
+        kernel["deps"], arguments = kept, arguments[:at]
+    params = {}
+    given = dict(argument.split("=") for argument in arguments)
+    for param in kernel["params"]:
+        params[param["name"]] = int(given.get(param["name"], 0) or evaluate(param["value"], params))
+    run = instances(kernel, params)
+    before = orders(kernel, run)
+    checked, missing = 0, []
+    for j, later in enumerate(run):
+        for i, earlier in enumerate(run[:j]):
+            if earlier.stream == later.stream:
+                continue
+            if overlap(earlier.writes, later.reads + later.writes) or overlap(earlier.reads, later.writes):
+                checked += 1
+                if not before[j] >> i & 1:
+                    missing.append(f"{earlier.label} {earlier.place} -> {later.label} {later.place}")
+    print(f"{len(run)} instances, {checked} conflicts, {len(missing)} not ordered", *missing[:3], sep="\n")
+    sys.exit(bool(missing) or checked == 0)
+
+
+main()
