@@ -236,7 +236,7 @@ static void bad_literal(sl_lexer *lexer, const char *at, const char *message)
     at++;
   lexer->at = at;
   lexer->kind = SL_TOKEN_ERROR;
-  lexer_error(lexer, SL_RULE_LITERAL, lexer->start, "%s `%.*s`", message,
+  lexer_error(lexer, SL_RULE_LITERAL, lexer->start, "%s '%.*s'", message,
            (int)(at - lexer->start < 60 ? at - lexer->start : 60), lexer->start);
 }
 
@@ -331,7 +331,7 @@ static void read_string(sl_lexer *lexer)
     if (*at == '\n' || at == lexer->end || (*at == '\r' && at[1] == '\n')) {
       lexer->at = at;
       lexer->kind = SL_TOKEN_ERROR;
-      lexer_error(lexer, SL_RULE_LITERAL, lexer->start, "string without closing `\"`");
+      lexer_error(lexer, SL_RULE_LITERAL, lexer->start, "string without closing '\"'");
       return;
     }
     size_t length = 1;
@@ -358,13 +358,13 @@ static void read_unknown(sl_lexer *lexer)
   size_t length = has_class(*at, HIGH) ? utf8_length(at, lexer->end) : 0;
   if (length) {
     lexer->at = at + length;
-    lexer_error(lexer, SL_RULE_SYNTAX, at, "`%.*s` can stand only in comments and strings",
+    lexer_error(lexer, SL_RULE_SYNTAX, at, "'%.*s' can stand only in comments and strings",
              (int)length, at);
   } else if (has_class(*at, HIGH | CONTROL)) {
     lexer_error(lexer, SL_RULE_SYNTAX, at, "unexpected %sbyte 0x%02x", byte ? "" : "NUL ",
                 byte);
   } else {
-    lexer_error(lexer, SL_RULE_SYNTAX, at, "unexpected character `%c`", *at);
+    lexer_error(lexer, SL_RULE_SYNTAX, at, "unexpected character '%c'", *at);
   }
 }
 
@@ -562,10 +562,10 @@ void sl_lexer_describe(const sl_lexer *lexer, sl_buf *buf)
   int length = lexer->length < 60 ? (int)lexer->length : 60;
   switch (lexer->kind) {
   case SL_TOKEN_END: sl_buf_puts(buf, "the end of the text"); break;
-  case SL_TOKEN_NEWLINE: sl_buf_puts(buf, *lexer->start == ';' ? "`;`" : "the end of the line"); break;
-  case SL_TOKEN_REGISTER: sl_buf_printf(buf, "register `%%%.*s`", length, lexer->start); break;
+  case SL_TOKEN_NEWLINE: sl_buf_puts(buf, *lexer->start == ';' ? "';'" : "the end of the line"); break;
+  case SL_TOKEN_REGISTER: sl_buf_printf(buf, "register '%%%.*s'", length, lexer->start); break;
   case SL_TOKEN_STRING: sl_buf_puts(buf, "a string"); break;
-  default: sl_buf_printf(buf, "`%.*s`", length, lexer->start); break;
+  default: sl_buf_printf(buf, "'%.*s'", length, lexer->start); break;
   }
 }
 

@@ -43,7 +43,7 @@ static bool declare_queue(struct parser *p)
     return false;
   uint32_t index = sl_stream_get(kernel, name);
   if (index != SL_NO_STREAM && kernel->streams.data[index].is_queue) {
-    sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_REDEFINED, loc, "queue `%s` is declared twice",
+    sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_REDEFINED, loc, "queue '%s' is declared twice",
                     sl_text(p->program, name));
     sl_report_note(p->report, kernel->streams.data[index].loc, "the first declaration is here");
     sl_report_end(p->report);
@@ -73,13 +73,13 @@ bool sl_parse_queue(struct parser *p)
     for (uint32_t i = first; i < kernel->decls.len; i++)
       kernel->streams.data[kernel->decls.data[i].item].trigger_name = trigger;
   }
-  return finish_decls(p, first, "`,`, `via` or the end of the line");
+  return finish_decls(p, first, "',', 'via' or the end of the line");
 }
 
 static bool parse_dims(struct parser *p, struct sl_buffer *buffer)
 {
   buffer->first_dim = p->kernel->dims.len;
-  if (!expect(p, SL_TOKEN_LBRACKET, "`[` and the dimensions"))
+  if (!expect(p, SL_TOKEN_LBRACKET, "'[' and the dimensions"))
     return false;
   do {
     struct sl_dim dim = { SL_NONE, false };
@@ -88,7 +88,7 @@ static bool parse_dims(struct parser *p, struct sl_buffer *buffer)
     dim.partition = accept_word(p, "p");
     sl_vec_add(p->heap, &p->kernel->dims, dim);
   } while (accept(p, SL_TOKEN_COMMA));
-  return expect(p, SL_TOKEN_RBRACKET, "`,` or `]`");
+  return expect(p, SL_TOKEN_RBRACKET, "',' or ']'");
 }
 
 /* `at [ int "p" "," ] expr`, `at` read. */
@@ -103,7 +103,7 @@ static bool parse_address(struct parser *p, struct sl_buffer *buffer)
   buffer->has_partition_start = true;
   buffer->partition_start = expr->u.value;
   next(p);
-  return expect(p, SL_TOKEN_COMMA, "`,` and the address within the partition") && sl_parse_expression(p, &buffer->address);
+  return expect(p, SL_TOKEN_COMMA, "',' and the address within the partition") && sl_parse_expression(p, &buffer->address);
 }
 
 bool sl_parse_buffer(struct parser *p)
@@ -113,7 +113,7 @@ bool sl_parse_buffer(struct parser *p)
   sl_loc loc = p->lex.loc;
   buffer.first_attr = kernel->attrs.len;
   buffer.name = sl_parse_name(p, "the name of a buffer");
-  if (!buffer.name || !expect(p, SL_TOKEN_COLON, "`:`"))
+  if (!buffer.name || !expect(p, SL_TOKEN_COLON, "':'"))
     return false;
   buffer.space = sl_parse_name(p, "a memory space");
   if (!buffer.space)
@@ -126,7 +126,7 @@ bool sl_parse_buffer(struct parser *p)
   uint32_t first = kernel->decls.len;
   add_decl(p, SL_DECL_BUFFER, kernel->buffers.len, loc);
   sl_vec_add(p->heap, &kernel->buffers, buffer);
-  return finish_decls(p, first, "`at`, attributes or the end of the line");
+  return finish_decls(p, first, "'at', attributes or the end of the line");
 }
 
 bool sl_parse_alias(struct parser *p)
@@ -164,7 +164,7 @@ bool sl_parse_sem(struct parser *p)
     add_decl(p, SL_DECL_SEM, kernel->sems.len, loc);
     sl_vec_add(p->heap, &kernel->sems, sem);
   } while (accept(p, SL_TOKEN_COMMA));
-  return finish_decls(p, first, "`=`, `at`, `,` or the end of the line");
+  return finish_decls(p, first, "'=', 'at', ',' or the end of the line");
 }
 
 static bool parse_one_event(struct parser *p)
@@ -176,12 +176,12 @@ static bool parse_one_event(struct parser *p)
   if (!event.name)
     return false;
   event.is_array = accept(p, SL_TOKEN_LBRACKET);
-  if (event.is_array && (!sl_parse_u32(p, &event.count, 1, "the number of events") || !expect(p, SL_TOKEN_RBRACKET, "`]`")))
+  if (event.is_array && (!sl_parse_u32(p, &event.count, 1, "the number of events") || !expect(p, SL_TOKEN_RBRACKET, "']'")))
     return false;
-  if (!expect(p, SL_TOKEN_COLON, "`:`"))
+  if (!expect(p, SL_TOKEN_COLON, "':'"))
     return false;
   event.from = sl_parse_name(p, "the stream that sets the event");
-  if (!event.from || !expect(p, SL_TOKEN_RIGHT_ARROW, "`->`"))
+  if (!event.from || !expect(p, SL_TOKEN_RIGHT_ARROW, "'->'"))
     return false;
   event.to = sl_parse_name(p, "the stream that waits for the event");
   if (!event.to)
@@ -201,7 +201,7 @@ bool sl_parse_event(struct parser *p)
     if (!parse_one_event(p))
       return false;
   } while (accept(p, SL_TOKEN_COMMA));
-  return finish_decls(p, first, "`at`, `,` or the end of the line");
+  return finish_decls(p, first, "'at', ',' or the end of the line");
 }
 
 /* ---- dependences ---- */
@@ -215,7 +215,7 @@ static bool parse_distances(struct parser *p, struct sl_dep *dep)
     struct sl_distance distance;
     int64_t k;
     distance.loop = sl_parse_name(p, "the variable of a loop");
-    if (!distance.loop || !expect(p, SL_TOKEN_COLON, "`:` and a distance"))
+    if (!distance.loop || !expect(p, SL_TOKEN_COLON, "':' and a distance"))
       return false;
     bool negative = accept(p, SL_TOKEN_MINUS);
     if (!sl_parse_int(p, &k, 0, INT32_MAX, "a distance") || !sl_parse_count(p, &dep->distance_count, "distances"))
@@ -223,7 +223,7 @@ static bool parse_distances(struct parser *p, struct sl_dep *dep)
     distance.k = (int32_t)(negative ? -k : k);
     sl_vec_add(p->heap, &p->kernel->distances, distance);
   } while (accept(p, SL_TOKEN_COMMA));
-  return expect(p, SL_TOKEN_RPAREN, "`,` or `)`");
+  return expect(p, SL_TOKEN_RPAREN, "',' or ')'");
 }
 
 static bool parse_dependence(struct parser *p, bool removed)
@@ -231,7 +231,7 @@ static bool parse_dependence(struct parser *p, bool removed)
   struct sl_kernel *kernel = p->kernel;
   struct sl_dep dep = { .removed = removed, .loc = p->item_loc };
   dep.producer = sl_parse_label(p);
-  if (!dep.producer || !expect(p, SL_TOKEN_RIGHT_ARROW, "`->`"))
+  if (!dep.producer || !expect(p, SL_TOKEN_RIGHT_ARROW, "'->'"))
     return false;
   dep.consumer = sl_parse_label(p);
   if (!dep.consumer || (at(p, SL_TOKEN_LPAREN) && !parse_distances(p, &dep)))
@@ -242,7 +242,7 @@ static bool parse_dependence(struct parser *p, bool removed)
     dep.reason = sl_lexer_string(&p->lex);
     next(p);
   }
-  if (!sl_parse_line_end(p, removed ? "the end of the line" : "`(` or the end of the line"))
+  if (!sl_parse_line_end(p, removed ? "the end of the line" : "'(' or the end of the line"))
     return false;
   if (p->lex.pending.len) {
     struct around around = sl_parse_around(p, p->lex.pending.len, sl_parse_is_first_item(p));

@@ -45,7 +45,7 @@ static struct node parse_factor(struct parser *p)
     next(p);
     node = parse_expr_node(p);
     p->expr_depth--;
-    if (node.expr && !expect(p, SL_TOKEN_RPAREN, "`)`"))
+    if (node.expr && !expect(p, SL_TOKEN_RPAREN, "')'"))
       return no_node;
     return node;
   case SL_TOKEN_FLOAT:
@@ -80,7 +80,7 @@ static struct node parse_term(struct parser *p)
     case SL_TOKEN_SLASH: kind = SL_EXPR_DIV; break;
     case SL_TOKEN_PERCENT: kind = SL_EXPR_MOD; break;
     case SL_TOKEN_REGISTER:
-      sl_parse_expected(p, "an operator (the remainder is written with a blank after the `%`)");
+      sl_parse_expected(p, "an operator (the remainder is written with a blank after the '%')");
       return no_node;
     default: return node;
     }
@@ -164,7 +164,7 @@ static bool parse_cmp(struct parser *p, sl_index lhs, struct sl_cond *cond)
 {
   struct sl_cmp cmp = { SL_CMP_OPAQUE, lhs, SL_NONE, 0, lhs ? p->kernel->exprs.data[lhs].loc : p->lex.loc };
   if (!lhs && accept(p, SL_TOKEN_QUESTION)) {
-    cmp.opaque = sl_parse_name(p, "the name of a condition after `?`");
+    cmp.opaque = sl_parse_name(p, "the name of a condition after '?'");
     if (!cmp.opaque)
       return false;
   } else {
@@ -190,7 +190,7 @@ bool sl_parse_condition(struct parser *p, sl_index lhs, struct sl_cond *cond)
   cond->any = at_word(p, "or");
   while (at_word(p, "and") || at_word(p, "or")) {
     if (at_word(p, "or") != cond->any) {
-      sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "`and` and `or` cannot be mixed in one condition");
+      sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "'and' and 'or' cannot be mixed in one condition");
       return false;
     }
     next(p);
@@ -255,13 +255,13 @@ bool sl_parse_attrs(struct parser *p, uint32_t *first, uint16_t *count)
   do {
     struct sl_attr attr = { .loc = p->lex.loc };
     attr.name = sl_parse_name(p, "the name of an attribute");
-    if (!attr.name || !expect(p, SL_TOKEN_ASSIGN, "`=`") || !parse_attr_value(p, &attr) ||
+    if (!attr.name || !expect(p, SL_TOKEN_ASSIGN, "'='") || !parse_attr_value(p, &attr) ||
         !sl_parse_count(p, count, "attributes"))
       return false;
     sl_vec_add(p->heap, &p->kernel->attrs, attr);
   } while (accept(p, SL_TOKEN_COMMA));
   if (!at(p, SL_TOKEN_RBRACE))
-    return sl_parse_expected(p, "`,` or `}`");
+    return sl_parse_expected(p, "',' or '}'");
   p->in_attributes = false;
   p->lex.depth--;
   next(p);
@@ -273,14 +273,14 @@ bool sl_parse_origin(struct parser *p, sl_index *origin)
 {
   struct sl_origin_loc place = { 0, 0, 0 };
   if (*origin) {
-    sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "a second `from`");
+    sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "a second 'from'");
     return false;
   }
   if (!at(p, SL_TOKEN_STRING))
     return sl_parse_expected(p, "a file name in quotes");
   place.file = sl_lexer_string(&p->lex);
   next(p);
-  if (!expect(p, SL_TOKEN_COLON, "`:` and a line number") || !sl_parse_u32(p, &place.line, 0, "a line number"))
+  if (!expect(p, SL_TOKEN_COLON, "':' and a line number") || !sl_parse_u32(p, &place.line, 0, "a line number"))
     return false;
   if (accept(p, SL_TOKEN_COLON) && !sl_parse_u32(p, &place.column, 1, "a column"))
     return false;

@@ -37,7 +37,7 @@ static bool parse_indices(struct parser *p, struct sl_operand *operand)
       return false;
     sl_vec_add(p->heap, &p->kernel->indices, index);
   } while (accept(p, SL_TOKEN_COMMA));
-  return expect(p, SL_TOKEN_RBRACKET, "`,` or `]`");
+  return expect(p, SL_TOKEN_RBRACKET, "',' or ']'");
 }
 
 static bool parse_operand(struct parser *p)
@@ -57,7 +57,7 @@ static bool parse_operand(struct parser *p)
   default:
     operand.kind = SL_OPERAND_NAME;
     operand.read_write = accept(p, SL_TOKEN_PLUS);
-    operand.value = sl_parse_name(p, operand.read_write ? "a buffer after `+`" : "an operand");
+    operand.value = sl_parse_name(p, operand.read_write ? "a buffer after '+'" : "an operand");
     if (!operand.value || (at(p, SL_TOKEN_LBRACKET) && !parse_indices(p, &operand)))
       return false;
     break;
@@ -80,7 +80,7 @@ static bool parse_event_index(struct parser *p, sl_index *index)
 {
   if (!accept(p, SL_TOKEN_LBRACKET))
     return true;
-  return sl_parse_expression(p, index) && expect(p, SL_TOKEN_RBRACKET, "`]`");
+  return sl_parse_expression(p, index) && expect(p, SL_TOKEN_RBRACKET, "']'");
 }
 
 static bool parse_gate(struct parser *p, struct sl_gate *gate)
@@ -90,7 +90,7 @@ static bool parse_gate(struct parser *p, struct sl_gate *gate)
   if (!gate->name)
     return false;
   if (at(p, SL_TOKEN_GT) || at(p, SL_TOKEN_LT) || at(p, SL_TOKEN_LE) || at(p, SL_TOKEN_NE) || at(p, SL_TOKEN_ASSIGN))
-    return sl_parse_expected(p, "`>=` or `==`");
+    return sl_parse_expected(p, "'>=' or '=='");
   gate->equal = at(p, SL_TOKEN_EQ);
   if (!gate->equal && !at(p, SL_TOKEN_GE)) {
     gate->kind = SL_GATE_EVENT;
@@ -186,7 +186,7 @@ static bool parse_streams(struct parser *p, struct sl_op *op, sl_name name, sl_l
   op->stream = first;
   while (accept(p, SL_TOKEN_PIPE)) {
     loc = p->lex.loc;
-    name = sl_parse_name(p, "an engine or queue after `|`");
+    name = sl_parse_name(p, "an engine or queue after '|'");
     if (!name || !sl_parse_count(p, &op->stream_count, "streams of one operation"))
       return false;
     sl_vec_add(p->heap, &kernel->stream_lists, sl_stream_put(kernel, name, loc));
@@ -205,11 +205,11 @@ static bool parse_op_start(struct parser *p, struct sl_op *op)
     if (!name)
       return false;
     if (dotted || at(p, SL_TOKEN_COLON)) {
-      if (!expect(p, SL_TOKEN_COLON, "`:` after the label"))
+      if (!expect(p, SL_TOKEN_COLON, "':' after the label"))
         return false;
       op->label = name;
       loc = p->lex.loc;
-      name = at(p, SL_TOKEN_STAR) ? 0 : sl_parse_name(p, "an engine, a queue or `*` after the label");
+      name = at(p, SL_TOKEN_STAR) ? 0 : sl_parse_name(p, "an engine, a queue or '*' after the label");
       if (!name && !at(p, SL_TOKEN_STAR))
         return false;
     }
@@ -242,7 +242,7 @@ static bool bad_op_end(struct parser *p, const struct sl_op *op)
     const char *word = sl_text(p->program, (sl_name)last->value);
     const char *closest = sl_closest(word, clauses, sizeof clauses / sizeof *clauses);
     if (closest) {
-      sl_error(p->report, SL_RULE_SYNTAX, last->loc, "expected a clause, found `%s`; did you mean `%s`?", word, closest);
+      sl_error(p->report, SL_RULE_SYNTAX, last->loc, "expected a clause, found '%s': did you mean '%s'?", word, closest);
       return false;
     }
   }
@@ -251,7 +251,7 @@ static bool bad_op_end(struct parser *p, const struct sl_op *op)
 
 static bool parse_op_parts(struct parser *p, struct sl_op *op, sl_index *origin)
 {
-  if (!parse_op_start(p, op) || !expect(p, SL_TOKEN_DOT, "`.` and an opcode"))
+  if (!parse_op_start(p, op) || !expect(p, SL_TOKEN_DOT, "'.' and an opcode"))
     return false;
   if (at(p, SL_TOKEN_NAME))
     op->code = (uint8_t)sl_opcode_find(p->lex.start, p->lex.length);

@@ -42,7 +42,7 @@ bool sl_parse_expected_word(struct parser *p, const char *what, const char *cons
   const char *closest = sl_closest(found, words, count);
   if (!closest || strcmp(closest, found) == 0)
     return sl_parse_expected(p, what);
-  sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "expected %s, found `%s`; did you mean `%s`?", what, found, closest);
+  sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "expected %s, found '%s': did you mean '%s'?", what, found, closest);
   return false;
 }
 
@@ -54,7 +54,7 @@ sl_name sl_parse_name(struct parser *p, const char *what)
     return 0;
   }
   if (sl_is_reserved(p->lex.start, p->lex.length)) {
-    sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "expected %s, found the reserved word `%.*s`", what,
+    sl_error(p->report, SL_RULE_SYNTAX, p->lex.loc, "expected %s, found the reserved word '%.*s'", what,
              (int)p->lex.length, p->lex.start);
     return 0;
   }

@@ -23,7 +23,7 @@ static bool open_brace(struct parser *p, uint32_t *head_comments)
   static const char *const words[] = { "while", "divergent", "unroll", "from" };
   uint32_t count = p->lex.pending.len;
   if (!at(p, SL_TOKEN_LBRACE))
-    return sl_parse_expected_word(p, "`{`", words, sizeof words / sizeof *words);
+    return sl_parse_expected_word(p, "'{'", words, sizeof words / sizeof *words);
   next(p);
   if (p->lex.pending.len > count && p->lex.pending.data[count].text && !p->lex.pending.data[count].own_line)
     count++;
@@ -49,7 +49,7 @@ static bool parse_block(struct parser *p, sl_index block, sl_loc opened)
   p->block = outer;
   if (!at(p, SL_TOKEN_RBRACE)) {
     if (!p->stopped && !p->kernel_missing_end) {
-      sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_SYNTAX, p->lex.loc, "expected `}`, found the end of the text");
+      sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_SYNTAX, p->lex.loc, "expected '}', found the end of the text");
       sl_report_note(p->report, opened, "the block starts here");
       sl_report_end(p->report);
       sl_parse_stop(p);
@@ -73,7 +73,7 @@ static bool take_loop_range(struct parser *p, struct sl_loop *loop)
   if (!accept_word(p, "in"))
     return true;
   loop->has_range = true;
-  if (!sl_parse_expression(p, &loop->lo) || !expect(p, SL_TOKEN_DOTDOT, "`..`") || !sl_parse_expression(p, &loop->hi))
+  if (!sl_parse_expression(p, &loop->lo) || !expect(p, SL_TOKEN_DOTDOT, "'..'") || !sl_parse_expression(p, &loop->hi))
     return false;
   if (!accept_word(p, "step"))
     return true;
@@ -94,7 +94,7 @@ static bool parse_loop_head(struct parser *p, struct sl_loop *loop, sl_index *or
     if (!sl_parse_condition(p, SL_NONE, &loop->while_cond))
       return false;
   } else if (!loop->has_range) {
-    return sl_parse_expected(p, "the range of the loop: `< e`, `in lo..hi` or `while c`");
+    return sl_parse_expected(p, "the range of the loop: '< e', 'in lo..hi' or 'while c'");
   }
   loop->divergent = accept_word(p, "divergent");
   if (accept_word(p, "unroll") && !sl_parse_u32(p, &loop->unroll, 1, "the unroll factor"))
@@ -154,7 +154,7 @@ static bool parse_else(struct parser *p, sl_index stmt)
   next(p);
   if (!at_word(p, "if")) {
     sl_loc opened = p->lex.loc;
-    if (!expect(p, SL_TOKEN_LBRACE, "`{` or `if` after `else`"))
+    if (!expect(p, SL_TOKEN_LBRACE, "'{' or 'if' after 'else'"))
       return false;
     parse_block(p, block, opened);
     return true;
@@ -274,7 +274,7 @@ static bool unknown_item(struct parser *p)
     words[i] = keywords[i].word;
   words[KEYWORD_COUNT] = "kernel";
   if (at_word(p, "else"))
-    return sl_parse_expected(p, "a statement (no `if` ends before this line)");
+    return sl_parse_expected(p, "a statement (no 'if' ends before this line)");
   return sl_parse_expected_word(p, "a statement", words, KEYWORD_COUNT + 1);
 }
 
@@ -405,7 +405,7 @@ static bool parse_params(struct parser *p)
     if (!parse_param(p))
       return false;
   } while (accept(p, SL_TOKEN_COMMA));
-  return expect(p, SL_TOKEN_RPAREN, "`,` or `)`");
+  return expect(p, SL_TOKEN_RPAREN, "',' or ')'");
 }
 
 static bool parse_kernel_head(struct parser *p)
@@ -416,7 +416,7 @@ static bool parse_kernel_head(struct parser *p)
   if (!kernel->name || !parse_params(p))
     return false;
   if (!accept_word(p, "target"))
-    return sl_parse_expected_word(p, kernel->params.len ? "`target`" : "`(` or `target`", words, 1);
+    return sl_parse_expected_word(p, kernel->params.len ? "'target'" : "'(' or 'target'", words, 1);
   sl_lexer_join_dashes(&p->lex);
   kernel->target = sl_parse_name(p, "the name of a target");
   if (!kernel->target)
@@ -424,7 +424,7 @@ static bool parse_kernel_head(struct parser *p)
   kernel->is_explicit = accept_word(p, "explicit");
   if (accept_word(p, "from") && !sl_parse_origin(p, &kernel->origin))
     return false;
-  return at(p, SL_TOKEN_LBRACE) || sl_parse_expected_word(p, "`{`", words + 1, 2);
+  return at(p, SL_TOKEN_LBRACE) || sl_parse_expected_word(p, "'{'", words + 1, 2);
 }
 
 /* After an error in a kernel's head: to its `{`, or to where the next kernel starts. */
@@ -451,7 +451,7 @@ static void parse_kernel_body(struct parser *p, sl_loc opened)
   if (!at(p, SL_TOKEN_RBRACE)) {
     if (p->stopped)
       return;
-    sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_SYNTAX, p->lex.loc, "expected `}` at the end of kernel `%s`",
+    sl_report_begin(p->report, SLUICE_ERROR, SL_RULE_SYNTAX, p->lex.loc, "expected '}' at the end of kernel '%s'",
                     sl_text(p->program, kernel->name));
     sl_report_note(p->report, opened, "the kernel starts here");
     sl_report_end(p->report);
@@ -540,7 +540,7 @@ static void parse_version(struct parser *p)
 static void parse_garbage(struct parser *p)
 {
   static const char *const words[] = { "kernel", "sluice" };
-  sl_parse_expected_word(p, "`kernel`", words, 2);
+  sl_parse_expected_word(p, "'kernel'", words, 2);
   check_limit(p);
   p->lex.quiet = true;
   do {
