@@ -61,18 +61,40 @@ static void statements(sluice_builder *b)
   const sluice_attribute start = { .name = "start", .condition = &at_first };
 
   sluice_build_loop(b, "i", sluice_expr_name(b, "n"), 0);
-  sluice_build_op(b, &(sluice_op){ .label = "ld", .stream = "q0", .opcode = "dma_copy", .destinations = &xt,
-                                   .destination_count = 1, .sources = &x, .source_count = 1 });
+  sluice_build_op(b, &(sluice_op){ .label = "ld",
+                                   .stream = "q0",
+                                   .opcode = "dma_copy",
+                                   .destinations = &xt,
+                                   .destination_count = 1,
+                                   .sources = &x,
+                                   .source_count = 1 });
   sluice_build_loop(b, "j", sluice_expr_name(b, "m"), 0);
-  sluice_build_op(b, &(sluice_op){ .label = "ex", .stream = "act", .opcode = "activation", .destinations = &tmp,
-                                   .destination_count = 1, .sources = &xt, .source_count = 1,
-                                   .attributes = &exponential, .attribute_count = 1 });
-  sluice_build_op(b, &(sluice_op){ .label = "ad", .stream = "dve", .opcode = "accumulate", .destinations = &sum,
-                                   .destination_count = 1, .sources = &tmp, .source_count = 1,
-                                   .attributes = &start, .attribute_count = 1 });
+  sluice_build_op(b, &(sluice_op){ .label = "ex",
+                                   .stream = "act",
+                                   .opcode = "activation",
+                                   .destinations = &tmp,
+                                   .destination_count = 1,
+                                   .sources = &xt,
+                                   .source_count = 1,
+                                   .attributes = &exponential,
+                                   .attribute_count = 1 });
+  sluice_build_op(b, &(sluice_op){ .label = "ad",
+                                   .stream = "dve",
+                                   .opcode = "accumulate",
+                                   .destinations = &sum,
+                                   .destination_count = 1,
+                                   .sources = &tmp,
+                                   .source_count = 1,
+                                   .attributes = &start,
+                                   .attribute_count = 1 });
   sluice_build_end(b);
-  sluice_build_op(b, &(sluice_op){ .label = "st", .stream = "q1", .opcode = "dma_copy", .destinations = &y,
-                                   .destination_count = 1, .sources = &acc, .source_count = 1 });
+  sluice_build_op(b, &(sluice_op){ .label = "st",
+                                   .stream = "q1",
+                                   .opcode = "dma_copy",
+                                   .destinations = &y,
+                                   .destination_count = 1,
+                                   .sources = &acc,
+                                   .source_count = 1 });
   sluice_build_end(b);
 }
 

@@ -46,8 +46,8 @@ static int parse_guarded(void *arg)
   return SLUICE_E_INPUT;
 }
 
-static int parse_text(sluice_program **out, const char *name, const char *text, size_t length,
-                      const sluice_sink *sink, int (*parse)(sl_program *program, sl_report *report))
+static int parse_text(sluice_program **out, const char *name, const char *text, size_t length, const sluice_sink *sink,
+                      int (*parse)(sl_program *program, sl_report *report))
 {
   assert(out && name && (text || !length));
   struct parse_call call = { .parse = parse, .too_long = length > LONGEST_TEXT };
@@ -91,8 +91,8 @@ static void unknown_target(struct verify_call *verify, const struct sl_kernel *k
     known[i] = sluice_targets_name(verify->targets, i);
   const char *name = sl_text(verify->call.program, kernel->target), *closest = sl_closest(name, known, count);
   sl_error(&verify->call.report, SL_RULE_TARGET, kernel->loc, "kernel '%s': unknown target '%s'%s%s%s",
-           sl_text(verify->call.program, kernel->name), name, closest ? "; did you mean '" : "",
-           closest ? closest : "", closest ? "'?" : "");
+           sl_text(verify->call.program, kernel->name), name, closest ? "; did you mean '" : "", closest ? closest : "",
+           closest ? "'?" : "");
 }
 
 /* Against the machine. Requires a kernel that is correct without knowing it. */

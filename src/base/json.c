@@ -7,8 +7,8 @@
 
 const char *sl_json_kind_name(enum sl_json_kind kind)
 {
-  static const char *const names[] = { "null", "false", "true", "an integer", "a fraction", "a string", "an array",
-                                       "an object" };
+  static const char *const names[] = { "null",       "false",    "true",     "an integer",
+                                       "a fraction", "a string", "an array", "an object" };
   return names[kind];
 }
 

@@ -16,8 +16,8 @@ enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD = 2, CLI_UNDECIDED = 3 };
 enum cli_value { CLI_FLAG, CLI_FILE, CLI_NAME, CLI_FORM, CLI_STRATEGY, CLI_PASS };
 
 struct cli_option {
-  const char *name;       /* as in --name; NULL ends a list */
-  char letter;            /* as in -o, or 0 */
+  const char *name; /* as in --name; NULL ends a list */
+  char letter;      /* as in -o, or 0 */
   enum cli_value kind;
   const char *value_name; /* for help; NULL for flags */
   const char *summary;

@@ -30,7 +30,10 @@ static const struct column {
   const char *key;   /* in JSON and CSV */
   size_t offset;
 } columns[] = {
-#define COLUMN(title, key) { title, #key, offsetof(sluice_stats, key) }
+#define COLUMN(title, key)                   \
+  {                                          \
+    title, #key, offsetof(sluice_stats, key) \
+  }
   COLUMN("waits", waits),
   COLUMN("updates", updates),
   COLUMN("semaphores", semaphores),

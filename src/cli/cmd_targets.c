@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cli_targets_options[] = {
-  { "json", 0, CLI_FLAG, NULL, "print JSON" },
-  { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
-  { 0 }
-};
+const struct cli_option cli_targets_options[] = { { "json", 0, CLI_FLAG, NULL, "print JSON" },
+                                                  { "target-file", 0, CLI_FILE, "FILE",
+                                                    "load more targets; may be repeated" },
+                                                  { 0 } };
 
 static int list_as_json(const sluice_targets *targets)
 {

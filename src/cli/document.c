@@ -66,7 +66,8 @@ void cli_print_help(FILE *file)
 static void print_option_help(FILE *file, const struct cli_option *option)
 {
   char head[80];
-  int length = option->letter ? snprintf(head, sizeof head, "-%c, ", option->letter) : snprintf(head, sizeof head, "    ");
+  int length =
+      option->letter ? snprintf(head, sizeof head, "-%c, ", option->letter) : snprintf(head, sizeof head, "    ");
   length += snprintf(head + length, sizeof head - (size_t)length, "--%s%s%s", option->name,
                      option->kind == CLI_FLAG ? "" : "=", option->kind == CLI_FLAG ? "" : option->value_name);
   fprintf(file, "  %-26s ", head);
@@ -206,13 +207,14 @@ static void print_command_case(FILE *file, const struct cli_command *command)
 
 void cli_print_completion(FILE *file)
 {
-  fputs("# bash completion of sluice; install as bash-completion/completions/sluice\n"
-        "_sluice()\n{\n"
-        "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\" values=\"\"\n"
-        "  if [ \"$current\" = \"=\" ]; then current=\"\"\n"
-        "  elif [ \"$previous\" = \"=\" ]; then previous=\"${COMP_WORDS[COMP_CWORD-2]}\"\n  fi\n"
-        "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"",
-        file);
+  fputs(
+      "# bash completion of sluice; install as bash-completion/completions/sluice\n"
+      "_sluice()\n{\n"
+      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\" values=\"\"\n"
+      "  if [ \"$current\" = \"=\" ]; then current=\"\"\n"
+      "  elif [ \"$previous\" = \"=\" ]; then previous=\"${COMP_WORDS[COMP_CWORD-2]}\"\n  fi\n"
+      "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"",
+      file);
   for (size_t i = 0; i < cli_command_count; i++)
     fprintf(file, "%s ", cli_commands[i].name);
   fputs("--help --version --man --completion\" -- \"$current\"))\n    return\n  fi\n"

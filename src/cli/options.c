@@ -49,7 +49,10 @@ static bool check_value(const struct cli_option *option, const char *value)
     ok |= strcmp(words[i], value) == 0;
   if (!ok) {
     cli_error("usage", "--%s: unknown %s '%s'", option->name,
-              option->kind == CLI_STRATEGY ? "strategy" : option->kind == CLI_PASS ? "pass" : "form", value);
+              option->kind == CLI_STRATEGY ? "strategy"
+              : option->kind == CLI_PASS   ? "pass"
+                                           : "form",
+              value);
     cli_suggest(value, words, count);
   }
   free(words);
@@ -72,8 +75,8 @@ static struct tables make_tables(const struct cli_command *command)
   for (size_t i = 0; i < count; i++) {
     const struct cli_option *option = &command->options[i];
     bool has_value = option->kind != CLI_FLAG;
-    tables.options[i] = (struct option){ option->name, has_value ? required_argument : no_argument, NULL,
-                                         FIRST_OPTION + (int)i };
+    tables.options[i] =
+        (struct option){ option->name, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + (int)i };
     if (!option->letter)
       continue;
     tables.letters[letters++] = option->letter;

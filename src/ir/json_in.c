@@ -64,7 +64,8 @@ static bool read_buffer(struct sl_input *in, const struct sl_members *m, uint32_
     return false;
   }
   buffer.first_dim = kernel->dims.len;
-  FOR_EACH (in, node, ok ? m->at[DIMS] : 0) {
+  FOR_EACH(in, node, ok ? m->at[DIMS] : 0)
+  {
     struct sl_dim dim = { 0 };
     ok &= read_dim(in, node, &dim);
     sl_vec_add(kernel->heap, &kernel->dims, dim);
@@ -128,29 +129,28 @@ static bool read_event(struct sl_input *in, const struct sl_members *m, uint32_t
 }
 
 static const struct sl_field queue_fields[] = { COMMON_FIELDS,
-                                             { "name", TAKES_STRING | REQUIRED },
-                                             { "via", TAKES_STRING } };
+                                                { "name", TAKES_STRING | REQUIRED },
+                                                { "via", TAKES_STRING } };
 static const struct sl_field buffer_fields[] = { COMMON_FIELDS,
-                                              { "name", TAKES_STRING | REQUIRED },
-                                              { "space", TAKES_STRING | REQUIRED },
-                                              { "type", TAKES_STRING | REQUIRED },
-                                              { "dims", TAKES_ARRAY | REQUIRED },
-                                              { "partition_start", TAKES_INT },
-                                              { "address", TAKES_STRING },
-                                              { "attributes", TAKES_ARRAY } };
+                                                 { "name", TAKES_STRING | REQUIRED },
+                                                 { "space", TAKES_STRING | REQUIRED },
+                                                 { "type", TAKES_STRING | REQUIRED },
+                                                 { "dims", TAKES_ARRAY | REQUIRED },
+                                                 { "partition_start", TAKES_INT },
+                                                 { "address", TAKES_STRING },
+                                                 { "attributes", TAKES_ARRAY } };
 static const struct sl_field alias_fields[] = { COMMON_FIELDS,
-                                             { "a", TAKES_STRING | REQUIRED },
-                                             { "b", TAKES_STRING | REQUIRED } };
-static const struct sl_field sem_fields[] = { COMMON_FIELDS,
-                                           { "name", TAKES_STRING | REQUIRED },
-                                           { "initial", TAKES_INT },
-                                           { "at", TAKES_INT } };
+                                                { "a", TAKES_STRING | REQUIRED },
+                                                { "b", TAKES_STRING | REQUIRED } };
+static const struct sl_field sem_fields[] = {
+  COMMON_FIELDS, { "name", TAKES_STRING | REQUIRED }, { "initial", TAKES_INT }, { "at", TAKES_INT }
+};
 static const struct sl_field event_fields[] = { COMMON_FIELDS,
-                                             { "name", TAKES_STRING | REQUIRED },
-                                             { "count", TAKES_INT },
-                                             { "setter", TAKES_STRING | REQUIRED },
-                                             { "waiter", TAKES_STRING | REQUIRED },
-                                             { "at", TAKES_INT } };
+                                                { "name", TAKES_STRING | REQUIRED },
+                                                { "count", TAKES_INT },
+                                                { "setter", TAKES_STRING | REQUIRED },
+                                                { "waiter", TAKES_STRING | REQUIRED },
+                                                { "at", TAKES_INT } };
 
 /* Declarations by enum sl_decl_kind. */
 static const struct decl_form {
@@ -159,9 +159,12 @@ static const struct decl_form {
   size_t field_count;
   bool (*read)(struct sl_input *in, const struct sl_members *m, uint32_t *item);
 } decl_forms[] = {
-#define FORM(name, what) { #name, what, name##_fields, sizeof name##_fields / sizeof *name##_fields, read_##name }
-  FORM(queue, "a queue"), FORM(buffer, "a buffer"), FORM(alias, "an alias"), FORM(sem, "a semaphore"),
-  FORM(event, "an event"),
+#define FORM(name, what)                                                                  \
+  {                                                                                       \
+#name, what, name##_fields, sizeof name##_fields / sizeof *name##_fields, read_##name \
+  }
+  FORM(queue, "a queue"),   FORM(buffer, "a buffer"), FORM(alias, "an alias"),
+  FORM(sem, "a semaphore"), FORM(event, "an event"),
 #undef FORM
 };
 
@@ -170,9 +173,9 @@ static const char *read_kind(struct sl_input *in, uint32_t object, const char *w
 {
   if (!sl_input_check_kind(in, object, what, TAKES_OBJECT))
     return NULL;
-  FOR_EACH (in, member, object)
-    if (strcmp(sl_json_key(&in->json, member), "kind") == 0)
-      return sl_input_check_kind(in, member, "kind", TAKES_STRING) ? sl_json_string(&in->json, member) : NULL;
+  FOR_EACH(in, member, object)
+  if (strcmp(sl_json_key(&in->json, member), "kind") == 0)
+    return sl_input_check_kind(in, member, "kind", TAKES_STRING) ? sl_json_string(&in->json, member) : NULL;
   INPUT_ERROR(in, object, "%s lacks the key \"kind\"", what);
   return NULL;
 }
@@ -181,8 +184,8 @@ static void unknown_kind(struct sl_input *in, uint32_t object, const char *what,
                          const char *const *known, size_t count)
 {
   const char *closest = sl_closest(kind, known, count);
-  INPUT_ERROR(in, object, "%s of unknown kind \"%.60s\"%s%s%s", what, kind,
-           closest ? "; did you mean \"" : "", closest ? closest : "", closest ? "\"?" : "");
+  INPUT_ERROR(in, object, "%s of unknown kind \"%.60s\"%s%s%s", what, kind, closest ? "; did you mean \"" : "",
+              closest ? closest : "", closest ? "\"?" : "");
 }
 
 static bool read_decl(struct sl_input *in, uint32_t node)
@@ -213,8 +216,8 @@ static bool read_param(struct sl_input *in, uint32_t node)
 {
   enum { NAME, STATIC, VALUE };
   static const struct sl_field fields[] = { { "name", TAKES_STRING | REQUIRED },
-                                         { "static", TAKES_BOOL },
-                                         { "value", TAKES_STRING } };
+                                            { "static", TAKES_BOOL },
+                                            { "value", TAKES_STRING } };
   struct sl_members m;
   if (!READ_MEMBERS(in, node, "a parameter", fields, &m))
     return false;
@@ -233,18 +236,18 @@ static bool read_block(struct sl_input *in, uint32_t array, sl_index block, unsi
 
 enum { VAR = FIRST_OWN, BOUND, LO, HI, STEP, WHILE, DIVERGENT, UNROLL, LOOP_FROM, BODY, END_COMMENTS, END_TRAILING };
 static const struct sl_field loop_fields[] = { COMMON_FIELDS,
-                                            { "var", TAKES_STRING | REQUIRED },
-                                            { "bound", TAKES_STRING },
-                                            { "lo", TAKES_STRING },
-                                            { "hi", TAKES_STRING },
-                                            { "step", TAKES_INT },
-                                            { "while", TAKES_STRING },
-                                            { "divergent", TAKES_BOOL },
-                                            { "unroll", TAKES_INT },
-                                            { "from", TAKES_OBJECT },
-                                            { "body", TAKES_ARRAY | REQUIRED },
-                                            { "end_comments", TAKES_ARRAY },
-                                            { "end_trailing", TAKES_STRING } };
+                                               { "var", TAKES_STRING | REQUIRED },
+                                               { "bound", TAKES_STRING },
+                                               { "lo", TAKES_STRING },
+                                               { "hi", TAKES_STRING },
+                                               { "step", TAKES_INT },
+                                               { "while", TAKES_STRING },
+                                               { "divergent", TAKES_BOOL },
+                                               { "unroll", TAKES_INT },
+                                               { "from", TAKES_OBJECT },
+                                               { "body", TAKES_ARRAY | REQUIRED },
+                                               { "end_comments", TAKES_ARRAY },
+                                               { "end_trailing", TAKES_STRING } };
 
 static bool read_range(struct sl_input *in, const struct sl_members *m, struct sl_loop *loop)
 {
@@ -320,14 +323,14 @@ static bool read_loop_stmt(struct sl_input *in, const struct sl_members *m, sl_i
 
 enum { COND = FIRST_OWN, IF_FROM, THEN, THEN_COMMENTS, THEN_TRAILING, ELSE, ELSE_COMMENTS, ELSE_TRAILING };
 static const struct sl_field if_fields[] = { COMMON_FIELDS,
-                                          { "cond", TAKES_STRING | REQUIRED },
-                                          { "from", TAKES_OBJECT },
-                                          { "then", TAKES_ARRAY | REQUIRED },
-                                          { "then_end_comments", TAKES_ARRAY },
-                                          { "then_end_trailing", TAKES_STRING },
-                                          { "else", TAKES_ARRAY },
-                                          { "else_end_comments", TAKES_ARRAY },
-                                          { "else_end_trailing", TAKES_STRING } };
+                                             { "cond", TAKES_STRING | REQUIRED },
+                                             { "from", TAKES_OBJECT },
+                                             { "then", TAKES_ARRAY | REQUIRED },
+                                             { "then_end_comments", TAKES_ARRAY },
+                                             { "then_end_trailing", TAKES_STRING },
+                                             { "else", TAKES_ARRAY },
+                                             { "else_end_comments", TAKES_ARRAY },
+                                             { "else_end_trailing", TAKES_STRING } };
 
 static bool read_if_stmt(struct sl_input *in, const struct sl_members *m, sl_index stmt, unsigned depth)
 {
@@ -382,7 +385,8 @@ static bool read_stmt_form(struct sl_input *in, uint32_t node, sl_index block, c
   struct sl_members m;
   sl_index trivia = SL_NONE, origin = SL_NONE;
   if (!sl_input_members(in, node, form->what, form->fields, form->field_count, &m) ||
-      !sl_input_lead(in, m.at[COMMENTS], m.at[TRAILING], &trivia) || !sl_input_origin(in, form->from ? m.at[form->from] : 0, &origin))
+      !sl_input_lead(in, m.at[COMMENTS], m.at[TRAILING], &trivia) ||
+      !sl_input_origin(in, form->from ? m.at[form->from] : 0, &origin))
     return false;
   enum sl_stmt_kind kind = (enum sl_stmt_kind)(form - stmt_forms);
   sl_index index = sl_stmt_new(in->kernel, kind, sl_input_node(in, node)->loc);
@@ -418,8 +422,8 @@ static bool read_block(struct sl_input *in, uint32_t array, sl_index block, unsi
     return false;
   }
   bool ok = true;
-  FOR_EACH (in, node, array)
-    ok &= read_stmt(in, node, block, depth);
+  FOR_EACH(in, node, array)
+  ok &= read_stmt(in, node, block, depth);
   return ok;
 }
 
@@ -442,10 +446,10 @@ static bool read_dep(struct sl_input *in, uint32_t node)
 {
   enum { PRODUCER = FIRST_OWN, CONSUMER, DISTANCE, REASON };
   static const struct sl_field fields[] = { COMMON_FIELDS,
-                                         { "producer", TAKES_STRING | REQUIRED },
-                                         { "consumer", TAKES_STRING | REQUIRED },
-                                         { "distance", TAKES_ARRAY },
-                                         { "reason", TAKES_STRING } };
+                                            { "producer", TAKES_STRING | REQUIRED },
+                                            { "consumer", TAKES_STRING | REQUIRED },
+                                            { "distance", TAKES_ARRAY },
+                                            { "reason", TAKES_STRING } };
   static const char *const kinds[] = { "dep", "nodep" };
   struct sl_kernel *kernel = in->kernel;
   struct sl_members m;
@@ -469,8 +473,8 @@ static bool read_dep(struct sl_input *in, uint32_t node)
   ok &= sl_input_count(in, m.at[DISTANCE], &dep.distance_count);
   if (dep.removed)
     dep.reason = sl_input_string(in, m.at[REASON]);
-  FOR_EACH (in, at, ok ? m.at[DISTANCE] : 0)
-    ok &= read_distance(in, at, sl_vec_push(kernel->heap, &kernel->distances));
+  FOR_EACH(in, at, ok ? m.at[DISTANCE] : 0)
+  ok &= read_distance(in, at, sl_vec_push(kernel->heap, &kernel->distances));
   sl_vec_add(kernel->heap, &kernel->deps, dep);
   return ok;
 }
@@ -480,26 +484,20 @@ static bool read_dep(struct sl_input *in, uint32_t node)
 static bool read_each(struct sl_input *in, uint32_t array, bool (*read)(struct sl_input *in, uint32_t node))
 {
   bool ok = true;
-  FOR_EACH (in, node, array)
-    ok &= read(in, node);
+  FOR_EACH(in, node, array)
+  ok &= read(in, node);
   return ok;
 }
 
 static bool read_kernel(struct sl_input *in, uint32_t node)
 {
   enum { K_COMMENTS, NAME, PARAMS, TARGET, EXPLICIT, FROM, K_TRAILING, DECLS, K_BODY, DEPS, K_END, K_END_TRAILING };
-  static const struct sl_field fields[] = { { "comments", TAKES_ARRAY },
-                                         { "name", TAKES_STRING | REQUIRED },
-                                         { "params", TAKES_ARRAY },
-                                         { "target", TAKES_STRING | REQUIRED },
-                                         { "explicit", TAKES_BOOL },
-                                         { "from", TAKES_OBJECT },
-                                         { "trailing", TAKES_STRING },
-                                         { "decls", TAKES_ARRAY },
-                                         { "body", TAKES_ARRAY | REQUIRED },
-                                         { "deps", TAKES_ARRAY },
-                                         { "end_comments", TAKES_ARRAY },
-                                         { "end_trailing", TAKES_STRING } };
+  static const struct sl_field fields[] = { { "comments", TAKES_ARRAY },        { "name", TAKES_STRING | REQUIRED },
+                                            { "params", TAKES_ARRAY },          { "target", TAKES_STRING | REQUIRED },
+                                            { "explicit", TAKES_BOOL },         { "from", TAKES_OBJECT },
+                                            { "trailing", TAKES_STRING },       { "decls", TAKES_ARRAY },
+                                            { "body", TAKES_ARRAY | REQUIRED }, { "deps", TAKES_ARRAY },
+                                            { "end_comments", TAKES_ARRAY },    { "end_trailing", TAKES_STRING } };
   struct sl_members m;
   struct sl_kernel *kernel = in->kernel = sl_kernel_add(in->program);
   kernel->loc = sl_input_node(in, node)->loc;
@@ -553,10 +551,10 @@ static bool read_program(struct sl_input *in)
 {
   enum { SCHEMA, VERSION, HEADER, KERNELS, FOOTER };
   static const struct sl_field fields[] = { { "schema", TAKES_STRING | REQUIRED },
-                                         { "sluice", TAKES_INT },
-                                         { "header_comments", TAKES_ARRAY },
-                                         { "kernels", TAKES_ARRAY | REQUIRED },
-                                         { "footer_comments", TAKES_ARRAY } };
+                                            { "sluice", TAKES_INT },
+                                            { "header_comments", TAKES_ARRAY },
+                                            { "kernels", TAKES_ARRAY | REQUIRED },
+                                            { "footer_comments", TAKES_ARRAY } };
   struct sl_members m;
   if (!READ_MEMBERS(in, SL_JSON_ROOT, "a program", fields, &m))
     return false;

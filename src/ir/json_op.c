@@ -6,10 +6,9 @@
 static bool read_index(struct sl_input *in, uint32_t node, struct sl_access_index *index)
 {
   enum { AT, LO, HI, LENGTH };
-  static const struct sl_field fields[] = { { "at", TAKES_STRING },
-                                         { "lo", TAKES_STRING },
-                                         { "hi", TAKES_STRING },
-                                         { "length", TAKES_STRING } };
+  static const struct sl_field fields[] = {
+    { "at", TAKES_STRING }, { "lo", TAKES_STRING }, { "hi", TAKES_STRING }, { "length", TAKES_STRING }
+  };
   struct sl_members m;
   if (!sl_input_check_kind(in, node, "an index", TAKES_STRING | TAKES_OBJECT))
     return false;
@@ -45,7 +44,8 @@ static bool read_indices(struct sl_input *in, uint32_t array, struct sl_operand 
     return false;
   }
   operand->first_index = kernel->indices.len;
-  FOR_EACH (in, node, ok ? array : 0) {
+  FOR_EACH(in, node, ok ? array : 0)
+  {
     struct sl_access_index index = { 0 };
     ok &= read_index(in, node, &index);
     sl_vec_add(kernel->heap, &kernel->indices, index);
@@ -69,10 +69,9 @@ static bool read_reference(struct sl_input *in, uint32_t object, uint32_t reg, u
 static bool read_operand(struct sl_input *in, uint32_t node, struct sl_operand *operand)
 {
   enum { NAME, REGISTER, READ_WRITE, INDEX };
-  static const struct sl_field fields[] = { { "name", TAKES_STRING },
-                                         { "register", TAKES_STRING },
-                                         { "read_write", TAKES_BOOL },
-                                         { "index", TAKES_ARRAY } };
+  static const struct sl_field fields[] = {
+    { "name", TAKES_STRING }, { "register", TAKES_STRING }, { "read_write", TAKES_BOOL }, { "index", TAKES_ARRAY }
+  };
   struct sl_members m;
   sl_name name;
   operand->loc = sl_input_node(in, node)->loc;
@@ -82,8 +81,7 @@ static bool read_operand(struct sl_input *in, uint32_t node, struct sl_operand *
     operand->kind = SL_OPERAND_INT;
     return sl_input_int(in, node, 0, INT64_MAX, &operand->value);
   }
-  if (!READ_MEMBERS(in, node, "an operand", fields, &m) ||
-      !read_reference(in, node, m.at[REGISTER], m.at[NAME], &name))
+  if (!READ_MEMBERS(in, node, "an operand", fields, &m) || !read_reference(in, node, m.at[REGISTER], m.at[NAME], &name))
     return false;
   operand->value = name;
   operand->kind = m.at[REGISTER] ? SL_OPERAND_REG : SL_OPERAND_NAME;
@@ -98,7 +96,8 @@ static bool read_operand(struct sl_input *in, uint32_t node, struct sl_operand *
 static bool read_operands(struct sl_input *in, uint32_t array, uint16_t *count)
 {
   bool ok = sl_input_count(in, array, count);
-  FOR_EACH (in, node, ok ? array : 0) {
+  FOR_EACH(in, node, ok ? array : 0)
+  {
     struct sl_operand operand = { 0 };
     ok &= read_operand(in, node, &operand);
     sl_vec_add(in->kernel->heap, &in->kernel->operands, operand);
@@ -127,10 +126,10 @@ static bool read_gate(struct sl_input *in, uint32_t node, struct sl_gate *gate)
 {
   enum { SEMAPHORE, AT_LEAST, EQUALS, EVENT, INDEX };
   static const struct sl_field fields[] = { { "semaphore", TAKES_STRING },
-                                         { "at_least", TAKES_INT | TAKES_OBJECT },
-                                         { "equals", TAKES_INT | TAKES_OBJECT },
-                                         { "event", TAKES_STRING },
-                                         { "index", TAKES_STRING } };
+                                            { "at_least", TAKES_INT | TAKES_OBJECT },
+                                            { "equals", TAKES_INT | TAKES_OBJECT },
+                                            { "event", TAKES_STRING },
+                                            { "index", TAKES_STRING } };
   struct sl_members m;
   if (!READ_MEMBERS(in, node, "a wait", fields, &m))
     return false;
@@ -188,33 +187,35 @@ static bool read_clauses(struct sl_input *in, uint32_t waits, uint32_t updates, 
   op->first_wait = kernel->waits.len;
   op->first_inc = kernel->incs.len;
   op->first_set = kernel->sets.len;
-  FOR_EACH (in, node, waits)
-    ok &= read_gate(in, node, sl_vec_push(kernel->heap, &kernel->waits));
-  FOR_EACH (in, node, fits ? updates : 0)
-    ok &= read_inc(in, node, sl_vec_push(kernel->heap, &kernel->incs));
-  FOR_EACH (in, node, fits ? sets : 0)
-    ok &= read_set(in, node, sl_vec_push(kernel->heap, &kernel->sets));
+  FOR_EACH(in, node, waits)
+  ok &= read_gate(in, node, sl_vec_push(kernel->heap, &kernel->waits));
+  FOR_EACH(in, node, fits ? updates : 0)
+  ok &= read_inc(in, node, sl_vec_push(kernel->heap, &kernel->incs));
+  FOR_EACH(in, node, fits ? sets : 0)
+  ok &= read_set(in, node, sl_vec_push(kernel->heap, &kernel->sets));
   return ok;
 }
 
 const struct sl_field sl_op_fields[OP_FIELDS] = { COMMON_FIELDS,
-                                          { "label", TAKES_STRING },
-                                          { "stream", TAKES_STRING | REQUIRED },
-                                          { "opcode", TAKES_STRING | REQUIRED },
-                                          { "operands", TAKES_ARRAY },
-                                          { "destinations", TAKES_ARRAY },
-                                          { "sources", TAKES_ARRAY },
-                                          { "attributes", TAKES_ARRAY },
-                                          { "waits", TAKES_ARRAY },
-                                          { "updates", TAKES_ARRAY },
-                                          { "sets", TAKES_ARRAY },
-                                          { "from", TAKES_OBJECT } };
+                                                  { "label", TAKES_STRING },
+                                                  { "stream", TAKES_STRING | REQUIRED },
+                                                  { "opcode", TAKES_STRING | REQUIRED },
+                                                  { "operands", TAKES_ARRAY },
+                                                  { "destinations", TAKES_ARRAY },
+                                                  { "sources", TAKES_ARRAY },
+                                                  { "attributes", TAKES_ARRAY },
+                                                  { "waits", TAKES_ARRAY },
+                                                  { "updates", TAKES_ARRAY },
+                                                  { "sets", TAKES_ARRAY },
+                                                  { "from", TAKES_OBJECT } };
 
 static bool read_all_operands(struct sl_input *in, const struct sl_members *m, struct sl_op *op)
 {
   op->has_arrow = m->at[OP_SOURCES] != 0;
-  if (m->at[OP_OPERANDS] ? m->at[OP_DESTINATIONS] || m->at[OP_SOURCES] : !m->at[OP_DESTINATIONS] != !m->at[OP_SOURCES]) {
-    INPUT_ERROR(in, m->object, "an operation has \"destinations\" and \"sources\", or \"operands\" alone, or none of them");
+  if (m->at[OP_OPERANDS] ? m->at[OP_DESTINATIONS] || m->at[OP_SOURCES]
+                         : !m->at[OP_DESTINATIONS] != !m->at[OP_SOURCES]) {
+    INPUT_ERROR(in, m->object,
+                "an operation has \"destinations\" and \"sources\", or \"operands\" alone, or none of them");
     return false;
   }
   op->first_operand = in->kernel->operands.len;
@@ -235,7 +236,8 @@ bool sl_input_op(struct sl_input *in, const struct sl_members *m, struct sl_op *
   if (m->at[OP_LABEL])
     ok &= (op->label = sl_input_label(in, m->at[OP_LABEL])) != 0;
   ok &= (op->opcode = sl_input_name(in, m->at[OP_OPCODE])) != 0;
-  op->code = (uint8_t)sl_opcode_find(sl_json_string(&in->json, m->at[OP_OPCODE]), sl_input_node(in, m->at[OP_OPCODE])->count);
+  op->code =
+      (uint8_t)sl_opcode_find(sl_json_string(&in->json, m->at[OP_OPCODE]), sl_input_node(in, m->at[OP_OPCODE])->count);
   if (!sl_op_set_streams(in->program, in->kernel, op, stream, sl_input_node(in, m->at[OP_STREAM])->loc)) {
     INPUT_ERROR(in, m->at[OP_STREAM], "\"%.60s\" is not a stream, nor streams joined by '|', nor \"*\"", stream);
     ok = false;

@@ -50,7 +50,8 @@ static bool read_member(struct sl_input *in, uint32_t member, const struct sl_fi
     if (strcmp(sl_json_key(&in->json, member), fields[i].key) != 0)
       continue;
     if (members->at[i]) {
-      sl_error(in->report, SL_RULE_JSON, sl_input_node(in, member)->key_loc, "the key \"%s\" stands twice", fields[i].key);
+      sl_error(in->report, SL_RULE_JSON, sl_input_node(in, member)->key_loc, "the key \"%s\" stands twice",
+               fields[i].key);
       return false;
     }
     members->at[i] = member;
@@ -61,8 +62,8 @@ static bool read_member(struct sl_input *in, uint32_t member, const struct sl_fi
 }
 
 /* Finds the members of an object; false after reporting whatever is wrong with its shape. `what` names it in messages. */
-bool sl_input_members(struct sl_input *in, uint32_t object, const char *what, const struct sl_field *fields, size_t count,
-                         struct sl_members *members)
+bool sl_input_members(struct sl_input *in, uint32_t object, const char *what, const struct sl_field *fields,
+                      size_t count, struct sl_members *members)
 {
   assert(count <= SL_MAX_FIELDS);
   memset(members, 0, sizeof *members);
@@ -70,8 +71,8 @@ bool sl_input_members(struct sl_input *in, uint32_t object, const char *what, co
   if (!sl_input_check_kind(in, object, what, TAKES_OBJECT))
     return false;
   bool ok = true;
-  FOR_EACH (in, member, object)
-    ok &= read_member(in, member, fields, count, members);
+  FOR_EACH(in, member, object)
+  ok &= read_member(in, member, fields, count, members);
   for (size_t i = 0; i < count; i++) {
     if (!(fields[i].takes & REQUIRED) || members->at[i])
       continue;
@@ -93,8 +94,7 @@ bool sl_input_int(struct sl_input *in, uint32_t node, int64_t low, int64_t high,
   *value = sl_input_node(in, node)->u.integer;
   if (*value >= low && *value <= high)
     return true;
-  INPUT_ERROR(in, node, "the integer must be in %lld..%lld", (long long)low,
-           (long long)high);
+  INPUT_ERROR(in, node, "the integer must be in %lld..%lld", (long long)low, (long long)high);
   return false;
 }
 
@@ -160,8 +160,7 @@ static sl_loc content_loc(const struct sl_input *in, uint32_t node)
 
 sl_index sl_input_expr(struct sl_input *in, uint32_t node)
 {
-  return sl_expr_from_text(in->program, in->kernel, sl_json_string(&in->json, node), content_loc(in, node),
-                           in->report);
+  return sl_expr_from_text(in->program, in->kernel, sl_json_string(&in->json, node), content_loc(in, node), in->report);
 }
 
 bool sl_input_cond(struct sl_input *in, uint32_t node, struct sl_cond *cond)
@@ -192,7 +191,8 @@ static bool read_comment(struct sl_input *in, uint32_t node, sl_name *comment)
 bool sl_input_comments(struct sl_input *in, uint32_t array, unsigned blanks, sl_comment_lines *lines)
 {
   bool after_text = (blanks & SL_BLANK_FIRST) != 0;
-  FOR_EACH (in, node, array) {
+  FOR_EACH(in, node, array)
+  {
     sl_name text = 0;
     if (!sl_input_check_kind(in, node, "a comment", TAKES_STRING | TAKES_NULL))
       return false;
@@ -252,8 +252,8 @@ bool sl_input_origin(struct sl_input *in, uint32_t node, sl_index *origin)
 {
   enum { FILE_NAME, LINE, COLUMN };
   static const struct sl_field fields[] = { { "file", TAKES_STRING | REQUIRED },
-                                         { "line", TAKES_INT | REQUIRED },
-                                         { "column", TAKES_INT } };
+                                            { "line", TAKES_INT | REQUIRED },
+                                            { "column", TAKES_INT } };
   struct sl_members m;
   struct sl_origin_loc made = { 0 };
   if (!node)
@@ -271,10 +271,10 @@ static bool read_attribute(struct sl_input *in, uint32_t node, struct sl_attr *a
 {
   enum { NAME, EXPR, COND, FLOAT_TEXT, STRING };
   static const struct sl_field fields[] = { { "name", TAKES_STRING | REQUIRED },
-                                         { "expr", TAKES_STRING },
-                                         { "cond", TAKES_STRING },
-                                         { "float", TAKES_STRING },
-                                         { "string", TAKES_STRING } };
+                                            { "expr", TAKES_STRING },
+                                            { "cond", TAKES_STRING },
+                                            { "float", TAKES_STRING },
+                                            { "string", TAKES_STRING } };
   struct sl_members m;
   if (!READ_MEMBERS(in, node, "an attribute", fields, &m))
     return false;
@@ -296,8 +296,7 @@ static bool read_attribute(struct sl_input *in, uint32_t node, struct sl_attr *a
   uint32_t text = m.at[FLOAT_TEXT] ? m.at[FLOAT_TEXT] : m.at[STRING];
   attr->kind = m.at[FLOAT_TEXT] ? SL_ATTR_FLOAT : SL_ATTR_STRING;
   if (m.at[FLOAT_TEXT] && !sl_is_float(sl_json_string(&in->json, text), sl_input_node(in, text)->count)) {
-    INPUT_ERROR(in, text, "\"%.60s\" is not a floating-point number",
-             sl_json_string(&in->json, text));
+    INPUT_ERROR(in, text, "\"%.60s\" is not a floating-point number", sl_json_string(&in->json, text));
     return false;
   }
   attr->text = sl_input_string(in, text);
@@ -310,7 +309,8 @@ bool sl_input_attributes(struct sl_input *in, uint32_t array, uint32_t *first, u
   bool ok = sl_input_count(in, array, count);
   *first = sl_vec_extend(kernel->heap, &kernel->attrs, *count);
   uint32_t at = *first;
-  FOR_EACH (in, node, ok ? array : 0) {
+  FOR_EACH(in, node, ok ? array : 0)
+  {
     struct sl_attr attr = { 0 };
     ok &= read_attribute(in, node, &attr);
     kernel->attrs.data[at++] = attr;

@@ -62,8 +62,7 @@ static inline uint32_t sl_input_first(const struct sl_input *in, uint32_t array)
 #define FOR_EACH(in, node, array) \
   for (uint32_t node = sl_input_first((in), (array)); node; node = sl_input_node((in), node)->next)
 /* An error at a value. */
-#define INPUT_ERROR(in, node, ...) \
-  sl_error((in)->report, SL_RULE_JSON, sl_input_node((in), (node))->loc, __VA_ARGS__)
+#define INPUT_ERROR(in, node, ...) sl_error((in)->report, SL_RULE_JSON, sl_input_node((in), (node))->loc, __VA_ARGS__)
 
 /* Whether the value is of one of the kinds. `what` names it in messages, here and below. */
 bool sl_input_check_kind(struct sl_input *in, uint32_t node, const char *what, unsigned takes);

@@ -11,12 +11,12 @@
 
 #include "base/json.h"
 
-#define REQUIRE(condition)                                         \
-  do {                                                             \
-    if (!(condition)) {                                            \
-      fprintf(stderr, "json_fuzz: not true: %s\n", #condition);    \
-      abort();                                                     \
-    }                                                              \
+#define REQUIRE(condition)                                      \
+  do {                                                          \
+    if (!(condition)) {                                         \
+      fprintf(stderr, "json_fuzz: not true: %s\n", #condition); \
+      abort();                                                  \
+    }                                                           \
   } while (0)
 
 /* ---- the reader against jansson ---- */

@@ -75,7 +75,8 @@ static void test_length_counts(void **state)
   (void)state;
   char text[] = "kernel k target generic {\n}\ngarbage";
   sluice_program *program;
-  assert_int_equal(sluice_program_parse(&program, "t", text, strlen("kernel k target generic {\n}\n"), NULL), SLUICE_OK);
+  assert_int_equal(sluice_program_parse(&program, "t", text, strlen("kernel k target generic {\n}\n"), NULL),
+                   SLUICE_OK);
   memset(text, 'x', sizeof text);
   assert_prints(program, "kernel k target generic {\n}\n");
   sluice_program_free(program);
@@ -130,9 +131,8 @@ static void test_selecting_and_defining(void **state)
   assert_int_equal(sluice_program_define(program, "n", 9, &sink), SLUICE_OK);
   assert_int_equal(sluice_program_define(program, "nn", 9, &sink), SLUICE_E_INPUT);
   assert_int_equal(sluice_program_select(program, "secnd", &sink), SLUICE_E_INPUT);
-  assert_string_equal(messages.text,
-                      "t.slu: error: no kernel has a parameter 'nn'; did you mean 'n'? [undefined]\n"
-                      "t.slu: error: no kernel is named 'secnd'; did you mean 'second'? [undefined]\n");
+  assert_string_equal(messages.text, "t.slu: error: no kernel has a parameter 'nn'; did you mean 'n'? [undefined]\n"
+                                     "t.slu: error: no kernel is named 'secnd'; did you mean 'second'? [undefined]\n");
   assert_int_equal(sluice_program_kernel_count(program), 2);
   assert_int_equal(sluice_program_select(program, "second", &sink), SLUICE_OK);
   assert_int_equal(sluice_program_kernel_count(program), 1);
@@ -167,8 +167,9 @@ static void test_verifying_reports_all_kernels(void **state)
   program = parse("kernel a target genric {\n}\nkernel b target trn2 {\n  x: nobody.nop\n}\n");
   assert_int_equal(sluice_program_verify(program, targets, &sink), SLUICE_E_INPUT);
   assert_int_equal(messages.count, 2);
-  assert_non_null(strstr(messages.text, "t.slu:1:1: error: kernel 'a': unknown target 'genric'; did you mean 'generic'? "
-                                        "[target]\n"));
+  assert_non_null(strstr(messages.text,
+                         "t.slu:1:1: error: kernel 'a': unknown target 'genric'; did you mean 'generic'? "
+                         "[target]\n"));
   assert_non_null(strstr(messages.text, "[engine]\n"));
   sluice_program_free(program);
   sluice_targets_free(targets);

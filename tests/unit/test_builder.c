@@ -85,8 +85,12 @@ static void test_everything_once(void **state)
   const sluice_operand registers[] = { { .kind = SLUICE_OPERAND_REGISTER, .name = "r" },
                                        { .kind = SLUICE_OPERAND_NAME, .name = "n" },
                                        { .kind = SLUICE_OPERAND_INT, .value = 3 } };
-  sluice_build_op(b, &(sluice_op){ .stream = "e0", .opcode = "reg_add", .destinations = registers,
-                                   .destination_count = 1, .sources = registers + 1, .source_count = 2 });
+  sluice_build_op(b, &(sluice_op){ .stream = "e0",
+                                   .opcode = "reg_add",
+                                   .destinations = registers,
+                                   .destination_count = 1,
+                                   .sources = registers + 1,
+                                   .source_count = 2 });
   const sluice_comparison comparisons[] = { { SLUICE_LT, sluice_expr_name(b, "n"), sluice_expr_register(b, "r"), NULL },
                                             { .opaque = "c" } };
   const sluice_condition either = { comparisons, 2, true }, opaque = { comparisons + 1, 1, true };
@@ -100,13 +104,11 @@ static void test_everything_once(void **state)
                           SLUICE_LOOP_DIVERGENT);
   sluice_build_unroll(b, 2);
   const sluice_expr i = sluice_expr_name(b, "i");
-  const sluice_index indices[] = {
-    { SLUICE_INDEX_AT, sluice_expr_binary(b, SLUICE_MOD, i, sluice_expr_int(b, 2)), 0 },
-    { SLUICE_INDEX_RANGE, sluice_expr_int(b, 0), i },
-    { SLUICE_INDEX_LENGTH, i, sluice_expr_int(b, 4) },
-    { SLUICE_INDEX_ALL, 0, 0 },
-    { SLUICE_INDEX_ANY, 0, 0 }
-  };
+  const sluice_index indices[] = { { SLUICE_INDEX_AT, sluice_expr_binary(b, SLUICE_MOD, i, sluice_expr_int(b, 2)), 0 },
+                                   { SLUICE_INDEX_RANGE, sluice_expr_int(b, 0), i },
+                                   { SLUICE_INDEX_LENGTH, i, sluice_expr_int(b, 4) },
+                                   { SLUICE_INDEX_ALL, 0, 0 },
+                                   { SLUICE_INDEX_ANY, 0, 0 } };
   const sluice_operand x = { .kind = SLUICE_OPERAND_MEMORY, .name = "x", .indices = indices, .index_count = 5 };
   const sluice_operand t = { .kind = SLUICE_OPERAND_MEMORY, .name = "t", .read_write = true };
   const sluice_attribute attributes[] = { { .name = "cycles", .value = sluice_expr_int(b, 64) },
@@ -119,11 +121,24 @@ static void test_everything_once(void **state)
                                 { .event = "v", .event_index = i } };
   const sluice_update updates[] = { { "s", 1 }, { "s", 3 } };
   const sluice_event_set sets[] = { { "v", i } };
-  sluice_build_op(b, &(sluice_op){ .label = "a.0", .stream = "e0|q0", .opcode = "op", .destinations = &t,
-                                   .destination_count = 1, .sources = &x, .source_count = 1,
-                                   .attributes = attributes, .attribute_count = 4, .waits = waits, .wait_count = 4,
-                                   .updates = updates, .update_count = 2, .sets = sets, .set_count = 1,
-                                   .origin_file = "f.pto", .origin_line = 12, .origin_column = 3 });
+  sluice_build_op(b, &(sluice_op){ .label = "a.0",
+                                   .stream = "e0|q0",
+                                   .opcode = "op",
+                                   .destinations = &t,
+                                   .destination_count = 1,
+                                   .sources = &x,
+                                   .source_count = 1,
+                                   .attributes = attributes,
+                                   .attribute_count = 4,
+                                   .waits = waits,
+                                   .wait_count = 4,
+                                   .updates = updates,
+                                   .update_count = 2,
+                                   .sets = sets,
+                                   .set_count = 1,
+                                   .origin_file = "f.pto",
+                                   .origin_line = 12,
+                                   .origin_column = 3 });
   sluice_build_end(b);
   sluice_build_while(b, "w", &opaque, 0);
   sluice_build_op(b, &(sluice_op){ .stream = "*", .opcode = "nop" });
@@ -213,9 +228,9 @@ static void test_every_error_is_reported_once(void **state)
   assert_int_equal(sluice_build_op(b, &(sluice_op){ .stream = "e0|", .opcode = "nop" }), SLUICE_E_INPUT);
   assert_int_equal(sluice_build_op(b, &(sluice_op){ .label = "a.b", .stream = "e0", .opcode = "nop" }), SLUICE_E_INPUT);
   assert_int_equal(sluice_build_buffer_at(b, -1, 0), SLUICE_E_INPUT);
-  assert_int_equal(sluice_build_loop_range(b, "i", sluice_expr_int(b, 0), sluice_expr_int(b, 9),
-                                           sluice_expr_text(b, "1 + 1"), 0),
-                   SLUICE_E_INPUT);
+  assert_int_equal(
+      sluice_build_loop_range(b, "i", sluice_expr_int(b, 0), sluice_expr_int(b, 9), sluice_expr_text(b, "1 + 1"), 0),
+      SLUICE_E_INPUT);
   finish_and_fail(b, "built: no kernel is open [syntax]\n"
                      "built: no kernel is open [syntax]\n"
                      "built: kernel 'l' begins inside of kernel 'k' [syntax]\n"
@@ -239,9 +254,9 @@ static void test_strings_are_utf8(void **state)
   sluice_builder *b = new_builder();
   sluice_build_kernel(b, "k", "generic", 0);
   const sluice_attribute note = { .name = "note", .string = "\xff" };
-  assert_int_equal(sluice_build_op(b, &(sluice_op){ .stream = "e0", .opcode = "op", .attributes = &note,
-                                                    .attribute_count = 1 }),
-                   SLUICE_E_INPUT);
+  assert_int_equal(
+      sluice_build_op(b, &(sluice_op){ .stream = "e0", .opcode = "op", .attributes = &note, .attribute_count = 1 }),
+      SLUICE_E_INPUT);
   sluice_build_end(b);
   finish_and_fail(b, "built: attribute: the string is not UTF-8 [literal]\n");
 }
