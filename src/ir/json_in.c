@@ -64,8 +64,7 @@ static bool read_buffer(struct sl_input *in, const struct sl_members *m, uint32_
     return false;
   }
   buffer.first_dim = kernel->dims.len;
-  FOR_EACH(in, node, ok ? m->at[DIMS] : 0)
-  {
+  FOR_EACH (in, node, ok ? m->at[DIMS] : 0) {
     struct sl_dim dim = { 0 };
     ok &= read_dim(in, node, &dim);
     sl_vec_add(kernel->heap, &kernel->dims, dim);
@@ -173,9 +172,9 @@ static const char *read_kind(struct sl_input *in, uint32_t object, const char *w
 {
   if (!sl_input_check_kind(in, object, what, TAKES_OBJECT))
     return NULL;
-  FOR_EACH(in, member, object)
-  if (strcmp(sl_json_key(&in->json, member), "kind") == 0)
-    return sl_input_check_kind(in, member, "kind", TAKES_STRING) ? sl_json_string(&in->json, member) : NULL;
+  FOR_EACH (in, member, object)
+    if (strcmp(sl_json_key(&in->json, member), "kind") == 0)
+      return sl_input_check_kind(in, member, "kind", TAKES_STRING) ? sl_json_string(&in->json, member) : NULL;
   INPUT_ERROR(in, object, "%s lacks the key \"kind\"", what);
   return NULL;
 }
@@ -422,8 +421,8 @@ static bool read_block(struct sl_input *in, uint32_t array, sl_index block, unsi
     return false;
   }
   bool ok = true;
-  FOR_EACH(in, node, array)
-  ok &= read_stmt(in, node, block, depth);
+  FOR_EACH (in, node, array)
+    ok &= read_stmt(in, node, block, depth);
   return ok;
 }
 
@@ -473,8 +472,8 @@ static bool read_dep(struct sl_input *in, uint32_t node)
   ok &= sl_input_count(in, m.at[DISTANCE], &dep.distance_count);
   if (dep.removed)
     dep.reason = sl_input_string(in, m.at[REASON]);
-  FOR_EACH(in, at, ok ? m.at[DISTANCE] : 0)
-  ok &= read_distance(in, at, sl_vec_push(kernel->heap, &kernel->distances));
+  FOR_EACH (in, at, ok ? m.at[DISTANCE] : 0)
+    ok &= read_distance(in, at, sl_vec_push(kernel->heap, &kernel->distances));
   sl_vec_add(kernel->heap, &kernel->deps, dep);
   return ok;
 }
@@ -484,8 +483,8 @@ static bool read_dep(struct sl_input *in, uint32_t node)
 static bool read_each(struct sl_input *in, uint32_t array, bool (*read)(struct sl_input *in, uint32_t node))
 {
   bool ok = true;
-  FOR_EACH(in, node, array)
-  ok &= read(in, node);
+  FOR_EACH (in, node, array)
+    ok &= read(in, node);
   return ok;
 }
 

@@ -44,8 +44,7 @@ static bool read_indices(struct sl_input *in, uint32_t array, struct sl_operand 
     return false;
   }
   operand->first_index = kernel->indices.len;
-  FOR_EACH(in, node, ok ? array : 0)
-  {
+  FOR_EACH (in, node, ok ? array : 0) {
     struct sl_access_index index = { 0 };
     ok &= read_index(in, node, &index);
     sl_vec_add(kernel->heap, &kernel->indices, index);
@@ -96,8 +95,7 @@ static bool read_operand(struct sl_input *in, uint32_t node, struct sl_operand *
 static bool read_operands(struct sl_input *in, uint32_t array, uint16_t *count)
 {
   bool ok = sl_input_count(in, array, count);
-  FOR_EACH(in, node, ok ? array : 0)
-  {
+  FOR_EACH (in, node, ok ? array : 0) {
     struct sl_operand operand = { 0 };
     ok &= read_operand(in, node, &operand);
     sl_vec_add(in->kernel->heap, &in->kernel->operands, operand);
@@ -187,12 +185,12 @@ static bool read_clauses(struct sl_input *in, uint32_t waits, uint32_t updates, 
   op->first_wait = kernel->waits.len;
   op->first_inc = kernel->incs.len;
   op->first_set = kernel->sets.len;
-  FOR_EACH(in, node, waits)
-  ok &= read_gate(in, node, sl_vec_push(kernel->heap, &kernel->waits));
-  FOR_EACH(in, node, fits ? updates : 0)
-  ok &= read_inc(in, node, sl_vec_push(kernel->heap, &kernel->incs));
-  FOR_EACH(in, node, fits ? sets : 0)
-  ok &= read_set(in, node, sl_vec_push(kernel->heap, &kernel->sets));
+  FOR_EACH (in, node, waits)
+    ok &= read_gate(in, node, sl_vec_push(kernel->heap, &kernel->waits));
+  FOR_EACH (in, node, fits ? updates : 0)
+    ok &= read_inc(in, node, sl_vec_push(kernel->heap, &kernel->incs));
+  FOR_EACH (in, node, fits ? sets : 0)
+    ok &= read_set(in, node, sl_vec_push(kernel->heap, &kernel->sets));
   return ok;
 }
 

@@ -71,8 +71,8 @@ bool sl_input_members(struct sl_input *in, uint32_t object, const char *what, co
   if (!sl_input_check_kind(in, object, what, TAKES_OBJECT))
     return false;
   bool ok = true;
-  FOR_EACH(in, member, object)
-  ok &= read_member(in, member, fields, count, members);
+  FOR_EACH (in, member, object)
+    ok &= read_member(in, member, fields, count, members);
   for (size_t i = 0; i < count; i++) {
     if (!(fields[i].takes & REQUIRED) || members->at[i])
       continue;
@@ -191,8 +191,7 @@ static bool read_comment(struct sl_input *in, uint32_t node, sl_name *comment)
 bool sl_input_comments(struct sl_input *in, uint32_t array, unsigned blanks, sl_comment_lines *lines)
 {
   bool after_text = (blanks & SL_BLANK_FIRST) != 0;
-  FOR_EACH(in, node, array)
-  {
+  FOR_EACH (in, node, array) {
     sl_name text = 0;
     if (!sl_input_check_kind(in, node, "a comment", TAKES_STRING | TAKES_NULL))
       return false;
@@ -309,8 +308,7 @@ bool sl_input_attributes(struct sl_input *in, uint32_t array, uint32_t *first, u
   bool ok = sl_input_count(in, array, count);
   *first = sl_vec_extend(kernel->heap, &kernel->attrs, *count);
   uint32_t at = *first;
-  FOR_EACH(in, node, ok ? array : 0)
-  {
+  FOR_EACH (in, node, ok ? array : 0) {
     struct sl_attr attr = { 0 };
     ok &= read_attribute(in, node, &attr);
     kernel->attrs.data[at++] = attr;
