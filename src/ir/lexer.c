@@ -1,5 +1,5 @@
-/* lexer.c: see lexer.h. One pass over the text, O(length): a line end looks ahead over blanks and comments only once per
- * run of them, because the rest of the run belongs to the same line-end token.
+/* lexer.c: see lexer.h. One pass over the text, O(length): a line end looks ahead over blanks and comments, but only once per
+ * run of them: the rest of the run belongs to the same line-end token, or the keyword that was found is remembered.
  */
 #include "ir/lexer.h"
 
@@ -159,14 +159,21 @@ static bool is_clause_word(const char *at)
   }
 }
 
-/* Whether the first word on the lines from `at` on is a clause keyword, so that the line end before it does not count. */
-static bool clause_follows(const sl_lexer *lexer, const char *at)
+/* Whether the first word on the lines from here on is a clause keyword, so that the line end before it does not count. */
+static bool clause_follows(sl_lexer *lexer)
 {
+  const char *at = lexer->at;
+  if (at < lexer->clause_at)
+    return true; /* another line end before the same keyword */
   for (;;) {
     while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')
       at++;
-    if (*at != '#')
-      return is_clause_word(at);
+    if (*at != '#') {
+      if (!is_clause_word(at))
+        return false;
+      lexer->clause_at = at;
+      return true;
+    }
     at = memchr(at, '\n', (size_t)(lexer->end - at));
     if (!at)
       return false;
@@ -181,7 +188,7 @@ static bool skip_to_token(sl_lexer *lexer)
     if (has_class(c, SPACE)) {
       lexer->at++;
     } else if (c == '\n' || (c == '\r' && lexer->at[1] == '\n')) {
-      bool ends = !lexer->fresh && !lexer->glue && lexer->depth == 0 && !clause_follows(lexer, lexer->at);
+      bool ends = !lexer->fresh && !lexer->glue && lexer->depth == 0 && !clause_follows(lexer);
       lexer->at += c == '\r' ? 2 : 1;
       lexer->own_line = true;
       lexer->newlines++;

@@ -77,6 +77,7 @@ typedef struct sl_lexer {
   bool own_line;     /* no token yet on the current line */
   bool glue;         /* the last token was `,` or `<-` */
   bool fresh;        /* a line end here would end nothing: start of the text, after `{` or a line end */
+  const char *clause_at; /* the clause keyword that clause_follows has found: line ends before it do not count */
   bool quiet;        /* errors are not reported: the parser skips a statement that has one already */
   sl_vec(struct sl_pending) pending;
 } sl_lexer;
