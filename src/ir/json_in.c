@@ -11,10 +11,11 @@
 
 /* ---- declarations ---- */
 
-/* An empty line before the first item of a block is none. */
-static uint8_t read_blank(const struct sl_input *in, const struct sl_members *m, bool is_first)
+/* The flags of an item. An empty line before the first item of a block is none. */
+static uint8_t read_flags(const struct sl_input *in, const struct sl_members *m, bool is_first)
 {
-  return sl_input_true(in, m->at[BLANK]) && !is_first ? SL_BLANK_BEFORE : 0;
+  unsigned blank = sl_input_true(in, m->at[BLANK]) && !is_first ? SL_BLANK_BEFORE : 0;
+  return (uint8_t)(blank | (sl_input_true(in, m->at[SAME_LINE]) ? SL_SAME_LINE : 0));
 }
 
 /* Whether nothing stands before the next item of the kernel, or of one of its blocks. */
@@ -203,7 +204,7 @@ static bool read_decl(struct sl_input *in, uint32_t node)
     if (!sl_input_members(in, node, form->what, form->fields, form->field_count, &m) ||
         !sl_input_lead(in, m.at[COMMENTS], m.at[TRAILING], &decl.trivia) || !form->read(in, &m, &decl.item))
       return false;
-    decl.flags = read_blank(in, &m, is_first_item(in->kernel, in->kernel->root));
+    decl.flags = read_flags(in, &m, is_first_item(in->kernel, in->kernel->root));
     sl_vec_add(in->kernel->heap, &in->kernel->decls, decl);
     return true;
   }
@@ -390,7 +391,7 @@ static bool read_stmt_form(struct sl_input *in, uint32_t node, sl_index block, c
   enum sl_stmt_kind kind = (enum sl_stmt_kind)(form - stmt_forms);
   sl_index index = sl_stmt_new(in->kernel, kind, sl_input_node(in, node)->loc);
   struct sl_stmt *stmt = &in->kernel->stmts.data[index];
-  stmt->flags = read_blank(in, &m, is_first_item(in->kernel, block));
+  stmt->flags = read_flags(in, &m, is_first_item(in->kernel, block));
   stmt->trivia = trivia;
   stmt->origin = origin;
   sl_stmt_append(in->kernel, block, index);
@@ -466,7 +467,7 @@ static bool read_dep(struct sl_input *in, uint32_t node)
     return false;
   }
   bool ok = sl_input_lead(in, m.at[COMMENTS], m.at[TRAILING], &dep.trivia);
-  dep.flags = read_blank(in, &m, is_first_item(kernel, kernel->root));
+  dep.flags = read_flags(in, &m, is_first_item(kernel, kernel->root));
   ok &= (dep.producer = sl_input_label(in, m.at[PRODUCER])) != 0;
   ok &= (dep.consumer = sl_input_label(in, m.at[CONSUMER])) != 0;
   ok &= sl_input_count(in, m.at[DISTANCE], &dep.distance_count);

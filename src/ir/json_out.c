@@ -96,6 +96,8 @@ static void put_trailing(struct printer *out, const char *key, sl_index trivia)
 static void put_lead(struct printer *out, uint8_t flags, sl_index trivia)
 {
   put_flag(out, "blank", flags & SL_BLANK_BEFORE);
+  /* What it means hangs on the trailing comment. */
+  put_flag(out, "same_line", (flags & SL_SAME_LINE) && out->kernel->trivias.data[trivia].trailing);
   put_comments(out, "comments", trivia);
 }
 

@@ -41,9 +41,10 @@ struct sl_members {
 };
 
 /* What declarations, statements and dependence lines have in common: the first rows of their tables. */
-enum { KIND, BLANK, COMMENTS, TRAILING, FIRST_OWN };
+enum { KIND, BLANK, SAME_LINE, COMMENTS, TRAILING, FIRST_OWN };
 #define COMMON_FIELDS                                                                        \
-  { "kind", TAKES_STRING | REQUIRED }, { "blank", TAKES_BOOL }, { "comments", TAKES_ARRAY }, \
+  { "kind", TAKES_STRING | REQUIRED }, { "blank", TAKES_BOOL }, { "same_line", TAKES_BOOL }, \
+    { "comments", TAKES_ARRAY },                                                             \
   {                                                                                          \
     "trailing", TAKES_STRING                                                                 \
   }
