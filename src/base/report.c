@@ -160,7 +160,7 @@ const char *sl_closest(const char *text, const char *const *candidates, size_t c
     if (strlen(candidates[i]) >= CLOSEST_MAX)
       continue;
     unsigned distance = edit_distance(text, candidates[i]);
-    if (distance < best_distance) {
+    if (distance < best_distance && distance < length) {
       best_distance = distance;
       best = candidates[i];
     }

@@ -208,6 +208,23 @@ static void check_kernel_name(struct sl_verifier *v)
   sl_verify_end_at(v, v->program->kernels.data[*number - 1]->loc, "the first one");
 }
 
+/* `*` stands for the engines with another statement: there must be one, or the statement would be nobody's. */
+static void check_every_engine(struct sl_verifier *v)
+{
+  const struct sl_kernel *kernel = v->kernel;
+  sl_index everyone = SL_NONE;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_OP)
+      continue;
+    if (!sl_stmt_op(kernel, at)->all_engines)
+      return;
+    everyone = everyone ? everyone : at;
+  }
+  if (everyone)
+    sl_verify_error(v, SL_RULE_ENGINE, kernel->stmts.data[everyone].loc,
+                    "`*` means every engine with another statement, and no engine has one");
+}
+
 static void verify_kernel(struct sl_verifier *v, struct sl_kernel *kernel)
 {
   v->kernel = kernel;
@@ -226,6 +243,7 @@ static void verify_kernel(struct sl_verifier *v, struct sl_kernel *kernel)
   while (v->open.len > 0)
     close_loop(v);
   v->at = SL_NONE;
+  check_every_engine(v);
   sl_verify_deps(v);
   if (v->report->errors == errors && !sl_registers_need_target(kernel))
     (void)sl_verify_registers(v->program, kernel, v->report);

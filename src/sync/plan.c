@@ -235,8 +235,9 @@ static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index pro
   return *at;
 }
 
-/* Places of the updating instructions in their runs and blocks, and the number of runs per semaphore. */
-static void count_places(struct sl_plan *plan)
+/* Places of the updating instructions in their runs and blocks, and the number of runs per semaphore. A barrier of the
+ * author's does not reset semaphores: places that are thresholds by themselves count on across it. */
+static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
 {
   const struct sl_kernel *kernel = plan->kernel;
   sl_map in_block = { 0 };
@@ -246,7 +247,9 @@ static void count_places(struct sl_plan *plan)
   sl_index previous = SL_NONE;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     const struct sl_stmt *stmt = &kernel->stmts.data[at];
-    bool continues = stmt->prev && stmt->prev == previous && kernel->stmts.data[previous].kind == SL_STMT_OP;
+    uint8_t before = previous ? kernel->stmts.data[previous].kind : SL_STMT_LOOP;
+    bool continues = stmt->prev && stmt->prev == previous &&
+                     (before == SL_STMT_OP || (before == SL_STMT_BARRIER && sharing == SL_SHARE_STREAM));
     run += !continues;
     previous = at;
     uint32_t s = stmt->kind == SL_STMT_OP ? plan->update_sem[at] : 0;
@@ -281,7 +284,7 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
       plan->update_sem[at] = semaphore_for(plan, &by_key, at, sharing);
-  count_places(plan);
+  count_places(plan, sharing);
   sl_map_free(&by_key, plan->heap);
   sl_heap_free(plan->heap, awaited);
 }

@@ -519,15 +519,15 @@ int sl_allocate_shadow(sl_program *program, struct sl_kernel *kernel, const stru
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
   struct sl_plan plan = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel,
                           .target = target, .report = report, .strategy = "shadow" };
+  struct shadow s = { .plan = &plan };
+  plan.register_name = register_name;
+  plan.state = &s;
   int status = sl_plan_prepare(&plan, false);
   if (status == SLUICE_OK) {
     sl_plan_share(&plan, SL_SHARE_BLOCK);
     status = sl_plan_check_divergence(&plan);
   }
   if (status == SLUICE_OK) {
-    struct shadow s = { .plan = &plan };
-    plan.register_name = register_name;
-    plan.state = &s;
     (void)sl_vec_push(plan.heap, &s.uses);
     (void)sl_vec_push(plan.heap, &s.awaited);
     (void)sl_vec_push(plan.heap, &s.delays);

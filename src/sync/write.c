@@ -32,13 +32,18 @@ static void take_declared_names(struct writer *w)
     take(w, kernel->loops.data[i].var);
 }
 
-/* The author's registers: written by some operation, which the verifier checked. */
+/* The author's registers: each is written by some operation, which the verifier checked. */
 static void take_registers(struct writer *w)
 {
   const struct sl_kernel *kernel = w->plan->kernel;
-  for (uint32_t i = 0; i < kernel->operands.len; i++)
-    if (kernel->operands.data[i].kind == SL_OPERAND_REG)
-      take(w, (sl_name)kernel->operands.data[i].value);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_OP)
+      continue;
+    const struct sl_op *op = sl_stmt_op(kernel, at);
+    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
+    if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
+      take(w, (sl_name)kernel->operands.data[op->first_operand].value);
+  }
 }
 
 /* `wished`, or `wished_2`, `wished_3`, ... */
@@ -60,17 +65,18 @@ static bool is_needed_wait(const struct sl_plan *plan, const struct sl_code *ite
 }
 
 /* Counters only grow, so of two immediate thresholds on one semaphore the larger is enough. */
-static bool merge_wait(struct sl_gate *gates, uint32_t count, sl_name sem, const struct sl_gate *gate)
+static bool merge_wait(struct sl_kernel *kernel, uint32_t first, const struct sl_gate *gate)
 {
-  for (uint32_t i = 0; i < count; i++) {
-    if (gates[i].name != sem || gates[i].threshold != gate->threshold)
+  for (uint32_t i = first; i < kernel->waits.len; i++) {
+    struct sl_gate *known = &kernel->waits.data[i];
+    if (known->name != gate->name || known->threshold != gate->threshold)
       continue;
     if (gate->threshold == SL_THRESHOLD_INT) {
-      if (gate->value > gates[i].value)
-        gates[i].value = gate->value;
+      if (gate->value > known->value)
+        known->value = gate->value;
       return true;
     }
-    if (gates[i].value == gate->value)
+    if (known->value == gate->value)
       return true;
   }
   return false;
@@ -108,7 +114,7 @@ static uint32_t write_waits(struct sl_plan *plan, const struct sl_regcode *code,
     if (!is_needed_wait(plan, item))
       continue;
     struct sl_gate gate = make_gate(plan, item, registers);
-    if (!merge_wait(&kernel->waits.data[first], kernel->waits.len - first, gate.name, &gate))
+    if (!merge_wait(kernel, first, &gate))
       sl_vec_add(kernel->heap, &kernel->waits, gate);
   }
   struct sl_op *op = sl_stmt_op(kernel, consumer);
