@@ -1,0 +1,211 @@
+/* reference.c: see reference.h. Time per instance: its needs, plus the delay lines of loops it ends. */
+#include "check/reference.h"
+
+#include <assert.h>
+
+/* Whether the two ends are ordered without waits: one engine with interlock, one ordered queue, or a load that its own engine
+ * stops for. */
+static bool given_by_hardware(const struct sl_machine_code *code, sl_index producer, sl_index consumer)
+{
+  const struct sl_kernel *kernel = code->kernel;
+  uint32_t p = sl_stmt_op(kernel, producer)->stream, c = sl_stmt_op(kernel, consumer)->stream;
+  bool load = sl_opcode_table[sl_stmt_op(kernel, producer)->code].op_class == SL_CLASS_LOAD;
+  if (load && p == sl_issue_stream(kernel, c))
+    return true;
+  if (p != c)
+    return false;
+  if (kernel->streams.data[p].is_queue)
+    return code->target->queue.ordered;
+  return code->target->engines.data[kernel->streams.data[p].engine].interlock;
+}
+
+static uint32_t number_producer(struct sl_reference *r, sl_heap *heap, sl_index stmt)
+{
+  if (!r->producer_of[stmt]) {
+    sl_vec_add(heap, &r->producers, stmt);
+    r->producer_of[stmt] = r->producers.len;
+  }
+  return r->producer_of[stmt] - 1;
+}
+
+/* Edges as needs, counted by consumer so that those of one statement are neighbours. */
+static void sort_needs(struct sl_reference *r, sl_heap *heap, const sl_edges *edges)
+{
+  uint32_t stmts = r->code.kernel->stmts.len;
+  for (uint32_t i = 0; i < edges->len; i++)
+    r->need_count[edges->data[i].consumer]++;
+  uint32_t next = 0;
+  for (sl_index at = 0; at < stmts; at++) {
+    r->first_need[at] = next;
+    next += r->need_count[at];
+    r->need_count[at] = 0;
+  }
+  (void)sl_vec_extend(heap, &r->needs, edges->len);
+  for (uint32_t i = 0; i < edges->len; i++) {
+    const struct sl_edge *edge = &edges->data[i];
+    uint32_t at = r->first_need[edge->consumer] + r->need_count[edge->consumer]++;
+    r->needs.data[at] = (struct sl_need){ edge->producer, edge->consumer, edge->block, edge->k, edge->line,
+                                          number_producer(r, heap, edge->producer) };
+  }
+}
+
+static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
+{
+  uint32_t total = 0;
+  uint32_t blocks = r->code.kernel->blocks.len;
+  r->delay_at = sl_heap_calloc(heap, r->needs.len + 1u, sizeof *r->delay_at);
+  r->next_of_block = sl_heap_calloc(heap, r->needs.len + 1u, sizeof *r->next_of_block);
+  r->needs_of_block = sl_heap_calloc(heap, blocks, sizeof *r->needs_of_block);
+  r->code.carries = sl_heap_calloc(heap, blocks, sizeof *r->code.carries);
+  for (uint32_t n = 0; n < r->needs.len; n++) {
+    const struct sl_need *need = &r->needs.data[n];
+    if (need->k == 0)
+      continue;
+    r->delay_at[n] = total;
+    total += need->k;
+    r->next_of_block[n] = r->needs_of_block[need->block];
+    r->needs_of_block[need->block] = n + 1;
+    r->code.carries[need->block] = true;
+  }
+  r->delay = sl_heap_calloc(heap, total + 1u, sizeof *r->delay);
+}
+
+/* Keeps the edges that software has to order; false when one is a distance vector. */
+static bool keep_edges(const struct sl_reference *r, sl_edges *edges)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < edges->len; i++) {
+    if (given_by_hardware(&r->code, edges->data[i].producer, edges->data[i].consumer))
+      continue;
+    if (edges->data[i].is_vector)
+      return false;
+    edges->data[kept++] = edges->data[i];
+  }
+  edges->len = kept;
+  return true;
+}
+
+int sl_reference_init(struct sl_reference *r, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                      const struct sl_target *target, sl_report *report)
+{
+  memset(r, 0, sizeof *r);
+  sl_code_init(&r->code, heap, program, kernel, target);
+  sl_edges edges = { 0 };
+  int status = sl_deps_resolve(&edges, heap, program, kernel, report);
+  if (status != SLUICE_OK)
+    return status;
+  if (!keep_edges(r, &edges))
+    return SLUICE_E_BUDGET;
+  r->first_need = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->first_need);
+  r->need_count = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->need_count);
+  r->producer_of = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->producer_of);
+  sort_needs(r, heap, &edges);
+  sl_vec_free(heap, &edges);
+  make_delay_lines(r, heap);
+  r->latest = sl_heap_calloc(heap, r->producers.len + 1u, sizeof *r->latest);
+  r->chain = sl_heap_calloc(heap, kernel->streams.len + 1u, sizeof *r->chain);
+  sl_code_compile(&r->code, r->code.presence.all);
+  sl_engine_states_init(&r->states, &r->code, heap);
+  r->queues = sl_heap_calloc(heap, r->code.presence.engines.len + 1u, sizeof *r->queues);
+  return SLUICE_OK;
+}
+
+void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, uint64_t limit)
+{
+  for (uint32_t e = 0; e < r->code.presence.engines.len; e++) {
+    sl_engine_state_reset(&r->states[e], &r->code, inputs);
+    r->queues[e].data.len = r->queues[e].from = 0;
+  }
+  memset(r->latest, 0, (r->producers.len + 1u) * sizeof *r->latest);
+  memset(r->chain, 0, (r->code.kernel->streams.len + 1u) * sizeof *r->chain);
+  r->limit = limit;
+  r->exhausted = false;
+  sl_thread_init(&r->thread, &r->code, r->states, inputs, 0, r->code.presence.all);
+}
+
+static void arrive(struct sl_reference *r, sl_index block)
+{
+  for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1])
+    memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].k * sizeof *r->delay);
+}
+
+/* Entry j holds the position at the end of the iteration j + 1 before the current one. */
+static void end_iteration(struct sl_reference *r, sl_index block)
+{
+  for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1]) {
+    const struct sl_need *need = &r->needs.data[n - 1];
+    uint32_t *line = &r->delay[r->delay_at[n - 1]];
+    memmove(line + 1, line, (need->k - 1) * sizeof *line);
+    line[0] = r->latest[need->ordinal_of];
+  }
+}
+
+static void queue_instance(struct sl_reference *r, sl_heap *heap, uint32_t engine, sl_index stmt)
+{
+  struct sl_instance_queue *queue = &r->queues[engine];
+  sl_vec_add(heap, &queue->data, stmt);
+  for (uint32_t i = 0; i < r->need_count[stmt]; i++) {
+    uint32_t n = r->first_need[stmt] + i;
+    const struct sl_need *need = &r->needs.data[n];
+    sl_vec_add(heap, &queue->data, need->k ? r->delay[r->delay_at[n] + need->k - 1] : r->latest[need->ordinal_of]);
+  }
+  if (r->producer_of[stmt])
+    r->latest[r->producer_of[stmt] - 1] = ++r->chain[sl_stmt_op(r->code.kernel, stmt)->stream];
+}
+
+/* Drops what was read once it outweighs what is left. */
+static void compact(struct sl_instance_queue *queue)
+{
+  if (queue->from < 4096 || queue->from < queue->data.len / 2)
+    return;
+  uint32_t left = queue->data.len - queue->from;
+  memmove(queue->data.data, &queue->data.data[queue->from], left * sizeof *queue->data.data);
+  queue->data.len = left;
+  queue->from = 0;
+}
+
+const uint32_t *sl_reference_next(struct sl_reference *r, sl_heap *heap, uint32_t engine)
+{
+  struct sl_instance_queue *queue = &r->queues[engine];
+  compact(queue);
+  while (queue->from == queue->data.len) {
+    const struct sl_step *step = sl_thread_next(&r->thread, heap, r->limit - r->thread.steps);
+    if (!step) {
+      r->exhausted = true;
+      return NULL;
+    }
+    switch ((enum sl_step_kind)step->kind) {
+    case SL_STEP_END: return NULL;
+    case SL_STEP_ARRIVE: arrive(r, step->a); break;
+    case SL_STEP_TAIL: end_iteration(r, step->a); break;
+    case SL_STEP_OP:
+    case SL_STEP_DRAIN:
+      if (r->need_count[step->a] || r->producer_of[step->a])
+        queue_instance(r, heap, step->engine, step->a);
+      break;
+    default: break;
+    }
+  }
+  const uint32_t *instance = &queue->data.data[queue->from];
+  queue->from += 1 + r->need_count[*instance];
+  return instance;
+}
+
+sl_index sl_reference_locate(struct sl_reference *r, sl_heap *heap, const struct sl_inputs *inputs, uint32_t stream,
+                             uint32_t position, sl_buf *iteration)
+{
+  uint64_t limit = r->limit;
+  sl_reference_start(r, inputs, limit);
+  for (;;) {
+    const struct sl_step *step = sl_thread_next(&r->thread, heap, limit - r->thread.steps);
+    if (!step || step->kind == SL_STEP_END)
+      return SL_NONE;
+    bool is_op = step->kind == SL_STEP_OP || step->kind == SL_STEP_DRAIN;
+    if (!is_op || !r->producer_of[step->a] || sl_stmt_op(r->code.kernel, step->a)->stream != stream)
+      continue;
+    if (++r->chain[stream] == position) {
+      sl_print_iteration(iteration, &r->code, &r->states[step->engine], step->a);
+      return step->a;
+    }
+  }
+}
