@@ -1,9 +1,9 @@
 /* builder.c: the life of a builder (sluice/builder.h), its names and its expressions.
  *
- * The builder writes the program tree directly. Each call packs its arguments, runs under the program's guard and leaves
- * the tree in a state that can be freed, whatever happens. Errors are kept as text until finish reports them. What is
- * accepted is what the language can write, so that a finished program can be printed and read again. O(1) per call and
- * element.
+ * The builder writes the program tree directly. Each call packs its arguments, runs under the program's guard and
+ * leaves the tree in a state that can be freed, whatever happens. Errors are kept as text until finish reports them.
+ * What is accepted is what the language can write, so that a finished program can be printed and read again. O(1) per
+ * call and element.
  */
 #include "api/builder_parts.h"
 

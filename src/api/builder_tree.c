@@ -1,4 +1,6 @@
-/* builder_tree.c: what a builder puts into the tree: kernels, declarations, operations, loops, dependence lines. See builder.c. */
+/* builder_tree.c: what a builder puts into the tree: kernels, declarations, operations, loops, dependence lines. See
+ * builder.c.
+ */
 #include <assert.h>
 
 #include "api/builder_parts.h"

@@ -1,5 +1,5 @@
-/* program.c: the entry points of sluice/program.h. Each runs its work under a guard, so that a failed allocation ends it
- * with SLUICE_E_NO_MEMORY; the work itself is elsewhere.
+/* program.c: the entry points of sluice/program.h. Each runs its work under a guard, so that a failed allocation ends
+ * it with SLUICE_E_NO_MEMORY; the work itself is elsewhere.
  */
 #include <sluice/program.h>
 

@@ -2,8 +2,8 @@
  *
  * Carries everything that the text carries: comments, empty lines and locations of other tools too. Expressions and
  * conditions are strings in the language's own syntax; everything around them is structured. What is absent is left
- * out; null stands only for an empty line in a list of comments. Deep nesting costs no C stack: the statements are walked in text order with a stack of
- * open blocks. O(size of the program).
+ * out; null stands only for an empty line in a list of comments. Deep nesting costs no C stack: the statements are
+ * walked in text order along the links of the tree. O(size of the program).
  */
 #include <assert.h>
 

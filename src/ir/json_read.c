@@ -61,7 +61,7 @@ static bool read_member(struct sl_input *in, uint32_t member, const struct sl_fi
   return false;
 }
 
-/* Finds the members of an object; false after reporting whatever is wrong with its shape. `what` names it in messages. */
+/* False after reporting whatever is wrong with the object's shape. */
 bool sl_input_members(struct sl_input *in, uint32_t object, const char *what, const struct sl_field *fields,
                       size_t count, struct sl_members *members)
 {

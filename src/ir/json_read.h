@@ -1,8 +1,8 @@
 /* json_read.h: what the readers of the JSON form share: objects through tables of keys, and the values in them.
  *
- * Every kind of object has a table of its keys, each with the kinds of value it takes. Reading an object through its table
- * finds unknown, repeated and missing keys and wrong kinds of values, all with their places, and gives the members by
- * number. Every function that can fail reports why and then returns false, 0 or SL_NONE.
+ * Every kind of object has a table of its keys, each with the kinds of value it takes. Reading an object through its
+ * table finds unknown, repeated and missing keys and wrong kinds of values, all with their places, and gives the
+ * members by number. Every function that can fail reports why and then returns false, 0 or SL_NONE.
  */
 #ifndef SL_IR_JSON_READ_H
 #define SL_IR_JSON_READ_H
