@@ -28,29 +28,54 @@ void sl_names_copy(sl_names *to, sl_heap *heap, const sl_names *from)
   memcpy(to->slots, from->slots, (size_t)from->slot_count * sizeof *to->slots);
 }
 
+enum { INLINE_LENGTH = 7 };
+
+static void make_start(char start[8], const char *text, size_t length)
+{
+  memset(start, 0, 8);
+  memcpy(start, text, length < INLINE_LENGTH ? length : INLINE_LENGTH);
+  start[INLINE_LENGTH] = (char)(length < INLINE_LENGTH ? length : length > INLINE_LENGTH ? INLINE_LENGTH + 1 : INLINE_LENGTH);
+}
+
+/* Where probing starts. Names that differ in their last character alone start next to each other, so that labels numbered in
+ * a row, looked up in a row, do not miss the cache each time. */
+static uint32_t hash_name(const char *text, size_t length)
+{
+  enum { NEIGHBOURS = 15 };
+  return length ? (sl_hash_bytes(text, length - 1) & ~(uint32_t)NEIGHBOURS) | ((uint8_t)text[length - 1] & NEIGHBOURS) : 0;
+}
+
 static uint32_t find_slot(const sl_names *names, const char *text, size_t length, uint32_t hash)
 {
   uint32_t mask = names->slot_count - 1;
-  for (uint32_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    uint32_t id = names->slots[slot];
-    if (!id)
-      return slot;
-    const struct sl_name_entry *entry = &names->entries[id];
-    if (entry->hash == hash && entry->length == length &&
-        memcmp(names->text.data + entry->start, text, length) == 0)
-      return slot;
+  char start[8];
+  make_start(start, text, length);
+  for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
+    const struct sl_name_slot *slot = &names->slots[at];
+    if (!slot->id)
+      return at;
+    if (slot->hash != hash || memcmp(slot->start, start, sizeof start) != 0)
+      continue;
+    if (length <= INLINE_LENGTH)
+      return at;
+    const struct sl_name_entry *entry = &names->entries[slot->id];
+    if (entry->length == length && memcmp(names->text.data + entry->start, text, length) == 0)
+      return at;
   }
 }
 
 static void rehash(sl_names *names, sl_heap *heap)
 {
   uint32_t count = names->slot_count * 2;
-  uint32_t *slots = sl_heap_calloc(heap, count, sizeof *slots);
-  for (uint32_t id = 1; id < names->len; id++) {
-    uint32_t slot = names->entries[id].hash & (count - 1);
-    while (slots[slot])
-      slot = (slot + 1) & (count - 1);
-    slots[slot] = id;
+  struct sl_name_slot *slots = sl_heap_calloc(heap, count, sizeof *slots);
+  for (uint32_t i = 0; i < names->slot_count; i++) {
+    const struct sl_name_slot *slot = &names->slots[i];
+    if (!slot->id)
+      continue;
+    uint32_t at = slot->hash & (count - 1);
+    while (slots[at].id)
+      at = (at + 1) & (count - 1);
+    slots[at] = *slot;
   }
   sl_heap_free(heap, names->slots);
   names->slots = slots;
@@ -61,15 +86,15 @@ static void rehash(sl_names *names, sl_heap *heap)
 
 sl_name sl_names_find(const sl_names *names, const char *text, size_t length)
 {
-  return names->slots[find_slot(names, text, length, sl_hash_bytes(text, length))];
+  return names->slots[find_slot(names, text, length, hash_name(text, length))].id;
 }
 
 sl_name sl_names_add(sl_names *names, sl_heap *heap, const char *text, size_t length)
 {
-  uint32_t hash = sl_hash_bytes(text, length);
+  uint32_t hash = hash_name(text, length);
   uint32_t slot = find_slot(names, text, length, hash);
-  if (names->slots[slot])
-    return names->slots[slot];
+  if (names->slots[slot].id)
+    return names->slots[slot].id;
   if (names->len == names->cap) {
     rehash(names, heap);
     slot = find_slot(names, text, length, hash);
@@ -79,7 +104,8 @@ sl_name sl_names_add(sl_names *names, sl_heap *heap, const char *text, size_t le
   sl_name id = names->len++;
   names->entries[id].start = start;
   names->entries[id].length = (uint32_t)length;
-  names->entries[id].hash = hash;
-  names->slots[slot] = id;
+  names->slots[slot].id = id;
+  names->slots[slot].hash = hash;
+  make_start(names->slots[slot].start, text, length);
   return id;
 }

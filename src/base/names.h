@@ -10,13 +10,22 @@
 
 typedef uint32_t sl_name;
 
+/* A slot holds short names whole, so that looking one up costs one cache line and not four. */
+struct sl_name_slot {
+  sl_name id; /* 0 = free */
+  uint32_t hash;
+  char start[8]; /* up to 7 bytes of the name and its length, or its first 7 bytes and 8 */
+};
+
+struct sl_name_entry {
+  uint32_t start, length;
+};
+
 typedef struct sl_names {
   sl_vec(char) text; /* every name, NUL-terminated, one after another */
-  struct sl_name_entry {
-    uint32_t start, length, hash;
-  } * entries;
+  struct sl_name_entry *entries;
   uint32_t len, cap;
-  uint32_t *slots; /* open addressing; 0 = free, else id */
+  struct sl_name_slot *slots; /* open addressing */
   uint32_t slot_count;
 } sl_names;
 

@@ -4,7 +4,15 @@
 #include <assert.h>
 
 struct copy_list {
-  sl_vec(sl_index) stmts;
+  sl_vec(sl_name) labels;
+};
+
+/* What a label's ends need of an instruction, in one place: dependences jump about in a large kernel. */
+struct labelled {
+  sl_index stmt; /* 0 = no such label */
+  sl_index block;
+  uint32_t position;
+  bool is_control; /* register operation or sem_set: nothing can wait for it */
 };
 
 struct resolver {
@@ -13,8 +21,7 @@ struct resolver {
   struct sl_kernel *kernel;
   sl_report *report;
   sl_edges *edges;
-  sl_positions positions;
-  sl_vec(sl_index) by_label; /* name -> statement, or 0 */
+  sl_vec(struct labelled) by_label; /* by name */
   sl_map copies;             /* base name -> index into copy_lists */
   sl_vec(struct copy_list) copy_lists;
 };
@@ -36,9 +43,8 @@ static uint32_t block_depth(const struct sl_kernel *kernel, sl_index block)
   return depth;
 }
 
-sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b)
+static sl_index common_block(const struct sl_kernel *kernel, sl_index x, sl_index y)
 {
-  sl_index x = kernel->stmts.data[a].block, y = kernel->stmts.data[b].block;
   if (x == y)
     return x;
   uint32_t x_depth = block_depth(kernel, x), y_depth = block_depth(kernel, y);
@@ -52,6 +58,11 @@ sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b)
   }
   assert(x && "two statements of one kernel share its root");
   return x;
+}
+
+sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b)
+{
+  return common_block(kernel, kernel->stmts.data[a].block, kernel->stmts.data[b].block);
 }
 
 bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index block)
@@ -68,7 +79,7 @@ static size_t base_length(const char *label)
   return dot ? (size_t)(dot - label) : 0;
 }
 
-static void note_copy(struct resolver *r, sl_name base, sl_index stmt)
+static void note_copy(struct resolver *r, sl_name base, sl_name label)
 {
   bool is_new;
   uint32_t *at = sl_map_put(&r->copies, r->heap, base, &is_new);
@@ -76,18 +87,24 @@ static void note_copy(struct resolver *r, sl_name base, sl_index stmt)
     *at = r->copy_lists.len;
     (void)sl_vec_push(r->heap, &r->copy_lists);
   }
-  sl_vec_add(r->heap, &r->copy_lists.data[*at].stmts, stmt);
+  sl_vec_add(r->heap, &r->copy_lists.data[*at].labels, label);
 }
 
 static void find_labels(struct resolver *r)
 {
   const struct sl_kernel *kernel = r->kernel;
   (void)sl_vec_extend(r->heap, &r->by_label, r->program->names.len);
+  uint32_t position = 0;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    position++;
     if (kernel->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(kernel, at)->label)
       continue;
-    sl_name label = sl_stmt_op(kernel, at)->label;
-    r->by_label.data[label] = at;
+    const struct sl_op *op = sl_stmt_op(kernel, at);
+    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
+    sl_name label = op->label;
+    r->by_label.data[label] =
+      (struct labelled){ at, kernel->stmts.data[at].block, position,
+                         op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE };
     /* Every proper prefix that ends before a dot names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
     if (!base_length(text))
@@ -95,22 +112,20 @@ static void find_labels(struct resolver *r)
     for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
       sl_name base = sl_names_find(&r->program->names, text, (size_t)(dot - text));
       if (base)
-        note_copy(r, base, at);
+        note_copy(r, base, label);
     }
   }
 }
 
-/* The instructions a label names: itself, else its copies. The single one is kept in *one. */
-static const sl_index *labelled(struct resolver *r, sl_name label, sl_index *one, uint32_t *count)
+/* The instructions a label names, as labels: itself, else its copies. `*label` must live as long as the answer. */
+static const sl_name *find_ends(struct resolver *r, const sl_name *label, uint32_t *count)
 {
-  *one = label < r->by_label.len ? r->by_label.data[label] : SL_NONE;
-  if (*one) {
-    *count = 1;
-    return one;
-  }
-  const uint32_t *at = sl_map_get(&r->copies, label);
-  *count = at ? r->copy_lists.data[*at].stmts.len : 0;
-  return at ? r->copy_lists.data[*at].stmts.data : NULL;
+  *count = 1;
+  if (*label < r->by_label.len && r->by_label.data[*label].stmt)
+    return label;
+  const uint32_t *at = sl_map_get(&r->copies, *label);
+  *count = at ? r->copy_lists.data[*at].labels.len : 0;
+  return at ? r->copy_lists.data[*at].labels.data : NULL;
 }
 
 /* The body of the loop of that variable around both ends, or 0. */
@@ -142,10 +157,9 @@ static void report_backward(struct resolver *r, const struct sl_dep *dep, sl_ind
 }
 
 /* Fills block, k and is_vector from the line's distances; false when a loop is not common to both ends. */
-static bool place_edge(struct resolver *r, const struct sl_dep *dep, struct sl_edge *edge)
+static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge)
 {
   const struct sl_kernel *kernel = r->kernel;
-  sl_index common = sl_common_block(kernel, edge->producer, edge->consumer);
   edge->block = common;
   uint32_t non_zero = 0;
   for (uint32_t i = 0; i < dep->distance_count; i++) {
@@ -174,48 +188,47 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, struct sl_e
   return true;
 }
 
-static void add_pair(struct resolver *r, uint32_t line, sl_index producer, sl_index consumer)
+static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer, const struct labelled *consumer)
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
-  struct sl_edge edge = { .producer = producer, .consumer = consumer, .line = line };
-  if (!place_edge(r, dep, &edge))
+  struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line };
+  if (!place_edge(r, dep, common_block(r->kernel, producer->block, consumer->block), &edge))
     return;
-  if (edge.k == 0 && r->positions.data[producer] >= r->positions.data[consumer]) {
-    report_backward(r, dep, producer, consumer);
+  if (edge.k == 0 && producer->position >= consumer->position) {
+    report_backward(r, dep, edge.producer, edge.consumer);
     return;
   }
   sl_vec_add(r->heap, r->edges, edge);
 }
 
 /* Register operations and sem_set are control: they are done when they are passed, nothing can wait for them. */
-static bool check_end(struct resolver *r, const struct sl_dep *dep, sl_name label, sl_index stmt)
+static bool check_ends(struct resolver *r, const struct sl_dep *dep, const sl_name *labels, uint32_t count)
 {
-  enum sl_op_class op_class = sl_opcode_table[sl_stmt_op(r->kernel, stmt)->code].op_class;
-  if (op_class != SL_CLASS_REGISTER && op_class != SL_CLASS_SEMAPHORE)
-    return true;
-  sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP, dep->loc,
-                  "'%s' is a control operation: only instructions can be ends of a dependence", sl_text(r->program, label));
-  sl_report_note(r->report, r->kernel->stmts.data[stmt].loc, "it is here");
-  sl_report_end(r->report);
-  return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct labelled *end = &r->by_label.data[labels[i]];
+    if (!end->is_control)
+      continue;
+    sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP, dep->loc,
+                    "'%s' is a control operation: only instructions can be ends of a dependence",
+                    sl_text(r->program, labels[i]));
+    sl_report_note(r->report, r->kernel->stmts.data[end->stmt].loc, "it is here");
+    sl_report_end(r->report);
+    return false;
+  }
+  return true;
 }
 
 static void add_line(struct resolver *r, uint32_t line)
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
-  sl_index one_producer, one_consumer;
   uint32_t producer_count, consumer_count;
-  const sl_index *producers = labelled(r, dep->producer, &one_producer, &producer_count);
-  const sl_index *consumers = labelled(r, dep->consumer, &one_consumer, &consumer_count);
-  for (uint32_t i = 0; i < producer_count; i++)
-    if (!check_end(r, dep, dep->producer, producers[i]))
-      return;
-  for (uint32_t j = 0; j < consumer_count; j++)
-    if (!check_end(r, dep, dep->consumer, consumers[j]))
-      return;
+  const sl_name *producers = find_ends(r, &dep->producer, &producer_count);
+  const sl_name *consumers = find_ends(r, &dep->consumer, &consumer_count);
+  if (!check_ends(r, dep, producers, producer_count) || !check_ends(r, dep, consumers, consumer_count))
+    return;
   for (uint32_t i = 0; i < producer_count; i++)
     for (uint32_t j = 0; j < consumer_count; j++)
-      add_pair(r, line, producers[i], consumers[j]);
+      add_pair(r, line, &r->by_label.data[producers[i]], &r->by_label.data[consumers[j]]);
 }
 
 /* Whether a nodep line takes the edge away: same ends, and the same distance when it names one. */
@@ -283,7 +296,6 @@ static void apply_nodeps(struct resolver *r)
 
 static void resolve_lines(struct resolver *r)
 {
-  sl_positions_find(&r->positions, r->heap, r->kernel);
   find_labels(r);
   sl_vec_reserve(r->heap, r->edges, r->kernel->deps.len);
   for (uint32_t line = 0; line < r->kernel->deps.len; line++)

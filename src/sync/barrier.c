@@ -58,10 +58,10 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
   struct sl_plan *plan = strategy;
   (void)engines;
   for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next)
-    for (uint32_t i = 0; i < plan->edge_count[at]; i++) {
-      sl_index producer = plan->edges.data[plan->first_edge[at] + i].producer;
-      sl_regcode_wait(&plan->code[sl_plan_issues(plan, at)], at, plan->update_sem[producer],
-                      sl_value_int(plan->place_in_run[producer]));
+    for (uint32_t i = 0; i < plan->stmt[at].edge_count; i++) {
+      sl_index producer = plan->edges.data[plan->stmt[at].first_edge + i].producer;
+      sl_regcode_wait(&plan->code[sl_plan_issues(plan, at)], at, plan->stmt[producer].update_sem,
+                      sl_value_int(plan->stmt[producer].place_in_run));
     }
 }
 

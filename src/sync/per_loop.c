@@ -56,7 +56,7 @@ static enum form classify(struct per_loop *p, const struct sl_edge *edge)
   }
   if (block == edge->block)
     return FORM_DIRECT;
-  bool forward = plan->position.data[edge->producer] < plan->position.data[edge->consumer];
+  bool forward = plan->stmt[edge->producer].position < plan->stmt[edge->consumer].position;
   if (edge->k == (forward ? 0u : 1u))
     return FORM_NESTED;
   if (forward && edge->k == 1 && sl_block_parent(kernel, block) == edge->block)
@@ -119,13 +119,13 @@ static int collect(struct per_loop *p)
     p->form[i] = (uint8_t)classify(p, edge);
     failed |= p->form[i] == FORM_NONE;
     uint32_t engine = sl_plan_issues(plan, edge->consumer);
-    struct sl_plan_sem *sem = &plan->sems.data[plan->update_sem[edge->producer]];
+    struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
     need_r(p, engine, block_of(p, edge->producer));
     if (edge->k > 0)
       need_h(p, engine, edge->block);
     if (p->form[i] == FORM_NESTED_BEFORE)
       need_h(p, engine, block_of(p, edge->producer));
-    if (p->form[i] != FORM_DIRECT && plan->place_in_block[edge->producer] < sem->updates)
+    if (p->form[i] != FORM_DIRECT && plan->stmt[edge->producer].place_in_block < sem->updates)
       sem->start = sem->updates;
   }
   return failed ? SLUICE_E_ANSWER : SLUICE_OK;
@@ -187,8 +187,8 @@ static struct sl_value threshold_of(struct per_loop *p, uint32_t i)
   uint32_t engine = sl_plan_issues(plan, edge->consumer);
   struct sl_regcode *code = &plan->code[engine];
   const struct counter *own = put_counter(p, engine, block_of(p, edge->producer));
-  const struct sl_plan_sem *sem = &plan->sems.data[plan->update_sem[edge->producer]];
-  uint32_t n = sem->updates, place = plan->place_in_block[edge->producer];
+  const struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
+  uint32_t n = sem->updates, place = plan->stmt[edge->producer].place_in_block;
   sl_vreg temporary = sl_regcode_temporary(code);
 
   struct sl_value mask = sl_value_int(1);
@@ -214,7 +214,7 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
   const struct sl_plan *plan = p->plan;
   (void)engines;
   for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next) {
-    uint32_t from = plan->first_edge[at], count = plan->edge_count[at];
+    uint32_t from = plan->stmt[at].first_edge, count = plan->stmt[at].edge_count;
     if (!count)
       continue;
     struct sl_regcode *code = &plan->code[sl_plan_issues(plan, at)];
@@ -225,7 +225,7 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
     for (uint32_t i = 0; i < count; i++)
       values[i] = threshold_of(p, from + i);
     for (uint32_t i = 0; i < count; i++)
-      sl_regcode_wait(code, at, plan->update_sem[plan->edges.data[from + i].producer], values[i]);
+      sl_regcode_wait(code, at, plan->stmt[plan->edges.data[from + i].producer].update_sem, values[i]);
     sl_heap_free(heap, values);
   }
 }

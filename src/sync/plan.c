@@ -8,14 +8,26 @@
 
 /* ---- which dependences need a wait ---- */
 
-/* Registers that each engine's own code writes, for shells. */
-static void find_written(struct sl_plan *plan)
+/* Everything about statements that needs one walk; and which registers each engine's own code writes, for shells. */
+static void find_statements(struct sl_plan *plan)
 {
   const struct sl_kernel *kernel = plan->kernel;
+  plan->stmt = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->stmt);
+  uint32_t position = 0, run = 0;
+  sl_index previous = SL_NONE;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    if (kernel->stmts.data[at].kind != SL_STMT_OP)
+    const struct sl_stmt *stmt = &kernel->stmts.data[at];
+    struct sl_plan_stmt *planned = &plan->stmt[at];
+    bool goes_on = stmt->prev && stmt->prev == previous && kernel->stmts.data[previous].kind == SL_STMT_OP;
+    run += !goes_on;
+    previous = at;
+    planned->block = stmt->block;
+    planned->position = ++position;
+    planned->run = run;
+    if (stmt->kind != SL_STMT_OP)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
+    planned->stream = op->stream;
     enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
     if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
       *sl_map_put(&plan->written, plan->heap,
@@ -29,7 +41,7 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
 {
   const struct sl_kernel *kernel = plan->kernel;
   uint32_t from = sl_plan_retires(plan, edge->producer), to = sl_plan_retires(plan, edge->consumer);
-  if (sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD && sl_issue_stream(kernel, to) == from)
+  if (sl_issue_stream(kernel, to) == from && sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD)
     return true;
   if (from != to)
     return false;
@@ -37,42 +49,14 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
   return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
 }
 
-/* Whether the two ends lie in one run: instructions of one block with only instructions between them. */
-static bool in_one_run(const struct sl_plan *plan, const struct sl_edge *edge)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  if (kernel->stmts.data[edge->producer].block != kernel->stmts.data[edge->consumer].block)
-    return false;
-  return plan->place_in_run[edge->producer] == plan->place_in_run[edge->consumer];
-}
-
-/* Numbers the runs; the number is kept in place_in_run until semaphores are shared. */
-static void number_runs(struct sl_plan *plan)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  uint32_t run = 0;
-  sl_index previous = SL_NONE;
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    const struct sl_stmt *stmt = &kernel->stmts.data[at];
-    if (stmt->kind == SL_STMT_OP) {
-      if (stmt->prev != previous || previous == SL_NONE || kernel->stmts.data[previous].kind != SL_STMT_OP)
-        run++;
-      plan->place_in_run[at] = run;
-    }
-    previous = at;
-  }
-}
-
 static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
 {
   uint32_t kept = 0, errors = plan->report->errors;
-  if (barriers_everywhere)
-    number_runs(plan);
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
     if (ordered_by_hardware(plan, edge))
       continue;
-    if (barriers_everywhere && (edge->k > 0 || !in_one_run(plan, edge)))
+    if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
       continue;
     if (edge->is_vector) {
       sl_plan_inexpressible(plan, edge, "it has two distances above or below 0", "barrier");
@@ -84,24 +68,22 @@ static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
   return plan->report->errors == errors ? SLUICE_OK : SLUICE_E_ANSWER;
 }
 
-/* Stable counting sort of the edges by the consumer's place in the text; fills first_edge and edge_count. */
+/* Stable counting sort of the edges by the consumer's place in the text. */
 static void sort_by_consumer(struct sl_plan *plan)
 {
-  uint32_t stmts = plan->kernel->stmts.len;
-  uint32_t *start = sl_heap_calloc(plan->heap, (size_t)plan->position.len + 2, sizeof *start);
+  uint32_t positions = plan->kernel->stmts.len + 1u;
+  uint32_t *start = sl_heap_calloc(plan->heap, (size_t)positions + 1, sizeof *start);
   for (uint32_t i = 0; i < plan->edges.len; i++)
-    start[plan->position.data[plan->edges.data[i].consumer] + 1]++;
-  for (uint32_t p = 1; p < plan->position.len + 2u; p++)
+    start[plan->stmt[plan->edges.data[i].consumer].position + 1]++;
+  for (uint32_t p = 1; p <= positions; p++)
     start[p] += start[p - 1];
   sl_edges sorted = { 0 };
   (void)sl_vec_extend(plan->heap, &sorted, plan->edges.len);
   for (uint32_t i = 0; i < plan->edges.len; i++)
-    sorted.data[start[plan->position.data[plan->edges.data[i].consumer]]++] = plan->edges.data[i];
+    sorted.data[start[plan->stmt[plan->edges.data[i].consumer].position]++] = plan->edges.data[i];
   sl_heap_free(plan->heap, start);
   sl_vec_free(plan->heap, &plan->edges);
   plan->edges = sorted;
-  plan->first_edge = sl_heap_calloc(plan->heap, stmts, sizeof *plan->first_edge);
-  plan->edge_count = sl_heap_calloc(plan->heap, stmts, sizeof *plan->edge_count);
 }
 
 struct sort_key {
@@ -126,16 +108,15 @@ static int compare_keys(const void *x, const void *y)
  * smaller distance a producer that stands earlier in the block implies it only when the block runs in every iteration.) */
 static uint32_t thin_group(const struct sl_plan *plan, const struct sort_key *keys, uint32_t count, struct sl_edge *out)
 {
-  const struct sl_kernel *kernel = plan->kernel;
   uint32_t kept = 0, latest_place = 0, least_distance = 0;
   for (uint32_t i = 0; i < count; i++) {
     const struct sl_edge *edge = &keys[i].edge;
-    uint32_t place = plan->position.data[edge->producer];
+    uint32_t place = plan->stmt[edge->producer].position;
     if (i == 0 || keys[i].group != keys[i - 1].group || keys[i].stream != keys[i - 1].stream) {
       latest_place = 0;
       least_distance = edge->k;
     }
-    bool every_iteration = kernel->stmts.data[edge->producer].block == edge->block;
+    bool every_iteration = plan->stmt[edge->producer].block == edge->block;
     if (place <= latest_place || (every_iteration && edge->k > least_distance))
       continue;
     latest_place = place;
@@ -147,13 +128,12 @@ static uint32_t thin_group(const struct sl_plan *plan, const struct sort_key *ke
 static uint32_t thin_consumer(struct sl_plan *plan, uint32_t from, uint32_t to, struct sl_edge *out,
                               struct sort_key *keys)
 {
-  const struct sl_kernel *kernel = plan->kernel;
   for (uint32_t i = from; i < to; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
     keys[i - from] = (struct sort_key){
-      .group = sl_map_pair(edge->block, kernel->stmts.data[edge->producer].block),
+      .group = sl_map_pair(edge->block, plan->stmt[edge->producer].block),
       .stream = sl_plan_retires(plan, edge->producer),
-      .order = sl_map_pair(edge->k, UINT32_MAX - plan->position.data[edge->producer]),
+      .order = sl_map_pair(edge->k, UINT32_MAX - plan->stmt[edge->producer].position),
       .edge = *edge,
     };
   }
@@ -177,8 +157,8 @@ static void thin_edges(struct sl_plan *plan)
     for (to = from; to < plan->edges.len && edges[to].consumer == consumer; to++)
       ;
     uint32_t count = thin_consumer(plan, from, to, &edges[kept], keys);
-    plan->first_edge[consumer] = kept;
-    plan->edge_count[consumer] = count;
+    plan->stmt[consumer].first_edge = kept;
+    plan->stmt[consumer].edge_count = count;
     kept += count;
   }
   plan->edges.len = kept;
@@ -191,12 +171,8 @@ int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
   int status = sl_deps_resolve(&plan->edges, plan->heap, plan->program, kernel, plan->report);
   if (status != SLUICE_OK)
     return status;
-  sl_positions_find(&plan->position, plan->heap, kernel);
-  plan->update_sem = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->update_sem);
-  plan->place_in_run = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_run);
-  plan->place_in_block = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *plan->place_in_block);
   sl_presence_find(&plan->presence, plan->heap, kernel);
-  find_written(plan);
+  find_statements(plan);
   status = drop_needless(plan, barriers_everywhere);
   sort_by_consumer(plan);
   thin_edges(plan);
@@ -248,11 +224,12 @@ static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     const struct sl_stmt *stmt = &kernel->stmts.data[at];
     uint8_t before = previous ? kernel->stmts.data[previous].kind : SL_STMT_LOOP;
-    bool continues = stmt->prev && stmt->prev == previous &&
-                     (before == SL_STMT_OP || (before == SL_STMT_BARRIER && sharing == SL_SHARE_STREAM));
-    run += !continues;
+    bool goes_on = stmt->prev && stmt->prev == previous &&
+                   (before == SL_STMT_OP || (before == SL_STMT_BARRIER && sharing == SL_SHARE_STREAM));
+    run += !goes_on;
     previous = at;
-    uint32_t s = stmt->kind == SL_STMT_OP ? plan->update_sem[at] : 0;
+    struct sl_plan_stmt *planned = &plan->stmt[at];
+    uint32_t s = planned->update_sem;
     if (!s)
       continue;
     if (run_of[s] != run) {
@@ -261,8 +238,8 @@ static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
       plan->sems.data[s].runs++;
     }
     plan->sems.data[s].updates++;
-    plan->place_in_run[at] = ++in_run[s];
-    plan->place_in_block[at] = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
+    planned->place_in_run = ++in_run[s];
+    planned->place_in_block = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
     note_inside(plan, stmt->block, s);
   }
   sl_map_free(&in_block, plan->heap);
@@ -277,13 +254,12 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
   (void)sl_vec_push(plan->heap, &plan->sems);
   (void)sl_vec_push(plan->heap, &plan->nodes);
   plan->sems_inside = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *plan->sems_inside);
-  memset(plan->place_in_run, 0, plan->kernel->stmts.len * sizeof *plan->place_in_run);
   for (uint32_t i = 0; i < plan->edges.len; i++)
     awaited[plan->edges.data[i].producer] = true;
   const struct sl_kernel *kernel = plan->kernel;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
-      plan->update_sem[at] = semaphore_for(plan, &by_key, at, sharing);
+      plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, sharing);
   count_places(plan, sharing);
   sl_map_free(&by_key, plan->heap);
   sl_heap_free(plan->heap, awaited);
@@ -323,11 +299,11 @@ int sl_plan_check_divergence(struct sl_plan *plan)
   /* For each semaphore one updater inside a divergent loop, if any. */
   sl_index *updater = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *updater);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
-    if (plan->update_sem[at] && divergent_around(kernel, at))
-      updater[plan->update_sem[at]] = at;
+    if (plan->stmt[at].update_sem && divergent_around(kernel, at))
+      updater[plan->stmt[at].update_sem] = at;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    sl_index at = updater[plan->update_sem[edge->producer]];
+    sl_index at = updater[plan->stmt[edge->producer].update_sem];
     if (at && sl_plan_issues(plan, at) != sl_plan_issues(plan, edge->consumer))
       report_divergent(plan, edge, at, divergent_around(kernel, at));
   }

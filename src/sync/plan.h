@@ -25,6 +25,18 @@ struct sl_plan_sem {
   sl_name name;        /* given by sl_plan_write */
 };
 
+/* What is asked of a statement again and again, in one place: edges jump about in a large kernel. */
+struct sl_plan_stmt {
+  sl_index block;
+  uint32_t position;       /* in text order, from 1 */
+  uint32_t stream;         /* it retires on (instructions) */
+  uint32_t run;            /* number of its run (instructions): a maximal sequence of instructions */
+  uint32_t first_edge, edge_count; /* edges of which it is the consumer */
+  uint32_t update_sem;     /* semaphore it increments, or 0 */
+  uint32_t place_in_run;   /* 1-based place among the updates of its semaphore in its run */
+  uint32_t place_in_block; /* the same in its block */
+};
+
 struct sl_plan_node { /* lists kept per block */
   uint32_t sem, next;
 };
@@ -40,16 +52,11 @@ struct sl_plan {
   void *state;                                                                                    /* its argument */
 
   sl_edges edges;           /* to be enforced by waits, by consumer in text order */
-  uint32_t *first_edge;     /* by statement: edges of consumer s are [first_edge[s], first_edge[s] + edge_count[s]) */
-  uint32_t *edge_count;
-  sl_positions position;    /* text order by statement */
+  struct sl_plan_stmt *stmt; /* by statement of the author's */
 
   struct sl_presence presence;
 
   sl_vec(struct sl_plan_sem) sems; /* (from 1) */
-  uint32_t *update_sem;     /* by statement: semaphore it increments, or 0 */
-  uint32_t *place_in_run;   /* by statement: 1-based place among the updates of its semaphore in its run */
-  uint32_t *place_in_block; /* the same in its block */
   sl_map inside;            /* (block, sem) -> 1: the block holds an update of sem at any depth */
   sl_vec(struct sl_plan_node) nodes; /* (from 1) */
   uint32_t *sems_inside;    /* by block: list of the semaphores updated inside */
@@ -75,11 +82,11 @@ void sl_plan_write(struct sl_plan *plan);
 /* The stream an instruction retires on, and the engine that issues it. */
 static inline uint32_t sl_plan_retires(const struct sl_plan *plan, sl_index stmt)
 {
-  return sl_stmt_op(plan->kernel, stmt)->stream;
+  return plan->stmt[stmt].stream;
 }
 static inline uint32_t sl_plan_issues(const struct sl_plan *plan, sl_index stmt)
 {
-  return plan->presence.engine_of[sl_stmt_op(plan->kernel, stmt)->stream];
+  return plan->presence.engine_of[plan->stmt[stmt].stream];
 }
 static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index block, uint32_t sem)
 {

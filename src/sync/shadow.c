@@ -14,7 +14,8 @@
  * An engine without an instruction in a loop that updates one of its semaphores still counts it: at once by a multiply-add
  * where the trip count is at hand, else in a shell of the loop.
  *
- * Two cheaper forms of the same values, chosen per engine and semaphore:
+ * Producers directly in the kernel's root need no register: their values are numbers. Two cheaper forms of the same values,
+ * chosen per engine and semaphore:
  *   - alias: when all updates of s stand in one run and p is the last, sn is always sg;
  *   - direct: when all updates of s stand in one run and every wait of e on s is carried by the block of that run, sn is
  *     bumped by N at the tail of the block and sg is not kept: one operation per producer and iteration.
@@ -77,6 +78,12 @@ static sl_index block_of(const struct shadow *s, sl_index stmt)
   return s->plan->kernel->stmts.data[stmt].block;
 }
 
+/* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number. */
+static bool is_constant(const struct shadow *s, sl_index producer)
+{
+  return s->plan->stmt[producer].block == s->plan->kernel->root;
+}
+
 /* ---- collecting what each engine has to know ---- */
 
 static uint32_t put_use(struct shadow *s, uint32_t engine, uint32_t sem)
@@ -125,7 +132,9 @@ static void collect(struct shadow *s)
   const struct sl_plan *plan = s->plan;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    uint32_t use = put_use(s, sl_plan_issues(plan, edge->consumer), plan->update_sem[edge->producer]);
+    if (is_constant(s, edge->producer))
+      continue;
+    uint32_t use = put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem);
     uint32_t awaited = put_awaited(s, use, edge->producer);
     if (edge->k > 0)
       put_delay(s, awaited, edge->block, edge->k);
@@ -177,8 +186,8 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
 
 static bool is_last_of_only_run(const struct sl_plan *plan, sl_index producer)
 {
-  const struct sl_plan_sem *sem = &plan->sems.data[plan->update_sem[producer]];
-  return sem->runs == 1 && plan->place_in_run[producer] == sem->updates;
+  const struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[producer].update_sem];
+  return sem->runs == 1 && plan->stmt[producer].place_in_run == sem->updates;
 }
 
 static sl_vreg new_register(struct shadow *s, uint32_t use, enum role kind, uint32_t index, uint32_t number)
@@ -254,7 +263,7 @@ static void set_start_values(struct shadow *s)
     const struct use *use = &s->uses.data[awaited->use];
     uint32_t start = plan->sems.data[use->sem].start;
     if (use->form == USE_DIRECT)
-      sl_regcode_set(code_of(s, awaited->use), awaited->sn, sl_value_int(start + plan->place_in_run[awaited->producer]));
+      sl_regcode_set(code_of(s, awaited->use), awaited->sn, sl_value_int(start + plan->stmt[awaited->producer].place_in_run));
     else if (awaited->sn != use->sg)
       sl_regcode_set(code_of(s, awaited->use), awaited->sn, sl_value_int(0));
   }
@@ -272,7 +281,7 @@ static void count_run(struct shadow *s, sl_index first, sl_index end)
 {
   const struct sl_plan *plan = s->plan;
   for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next) {
-    uint32_t sem = plan->update_sem[at];
+    uint32_t sem = plan->stmt[at].update_sem;
     if (sem && s->in_run[sem]++ == 0)
       sl_vec_add(plan->heap, &s->touched, sem);
   }
@@ -288,7 +297,7 @@ static void set_producers(struct shadow *s, sl_index first, sl_index end, sl_eng
       const struct use *use = &s->uses.data[awaited->use];
       if (use->form == USE_GENERAL && awaited->sn != use->sg && (engines >> use->engine & 1))
         sl_regcode_op(code_of(s, awaited->use), SL_OP_REG_ADD, awaited->sn, sl_value_vreg(use->sg),
-                      sl_value_int(plan->place_in_run[at]));
+                      sl_value_int(plan->stmt[at].place_in_run));
     }
 }
 
@@ -310,9 +319,14 @@ static void add_waits(struct shadow *s, sl_index consumer)
 {
   const struct sl_plan *plan = s->plan;
   uint32_t engine = sl_plan_issues(plan, consumer);
-  for (uint32_t i = 0; i < plan->edge_count[consumer]; i++) {
-    const struct sl_edge *edge = &plan->edges.data[plan->first_edge[consumer] + i];
-    uint32_t sem = plan->update_sem[edge->producer];
+  for (uint32_t i = 0; i < plan->stmt[consumer].edge_count; i++) {
+    const struct sl_edge *edge = &plan->edges.data[plan->stmt[consumer].first_edge + i];
+    uint32_t sem = plan->stmt[edge->producer].update_sem;
+    if (is_constant(s, edge->producer)) {
+      sl_regcode_wait(&plan->code[engine], consumer, sem,
+                      sl_value_int(plan->sems.data[sem].start + plan->stmt[edge->producer].place_in_block));
+      continue;
+    }
     uint32_t use = *sl_map_get(&s->use_of, sl_map_pair(engine, sem));
     uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(use, edge->producer));
     sl_vreg threshold = s->awaited.data[a].sn;
@@ -388,7 +402,7 @@ static struct sl_value emit_updates(struct shadow *s, struct sl_regcode *code, s
   sl_index at = behind ? kernel->stmts.data[behind].next : kernel->blocks.data[block].first;
   for (; at; at = kernel->stmts.data[at].next) {
     if (kernel->stmts.data[at].kind == SL_STMT_OP) {
-      direct += plan->update_sem[at] == sem;
+      direct += plan->stmt[at].update_sem == sem;
     } else if (kernel->stmts.data[at].kind == SL_STMT_LOOP &&
                sl_plan_updates_inside(plan, sl_stmt_loop(kernel, at)->body, sem)) {
       struct sl_value trips;

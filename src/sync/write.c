@@ -247,7 +247,7 @@ static void write_increments(struct sl_plan *plan)
 {
   struct sl_kernel *kernel = plan->kernel;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    uint32_t s = plan->update_sem[at];
+    uint32_t s = plan->stmt[at].update_sem;
     if (!s || !plan->sems.data[s].is_used)
       continue;
     struct sl_op *op = sl_stmt_op(kernel, at);
