@@ -184,6 +184,7 @@ static void reset_sem(struct sl_sem_state *sem, uint32_t value)
   sem->value = sem->base = value;
   sem->forgotten = sem->taken = 0;
   sem->updates.len = sem->clocks.len = 0;
+  sem->last_found = sem->prune_at = 0;
   sem->exact.len = 0;
 }
 
@@ -221,22 +222,33 @@ static uint32_t event_state(struct sl_machine *m, uint32_t engine, sl_name name,
   return value < 0 ? UINT32_MAX : base + (uint32_t)value;
 }
 
-/* The oldest kept update that brings the semaphore to `units` over its base; NULL when the waiter need not know one. */
-static const struct sl_update *find_update(const struct sl_sem_state *sem, uint32_t units)
+/* The oldest kept update that brings the semaphore to `units` over its base; NULL when the waiter need not know one. Searched
+ * from where the last one was found: waits ask for more and more. */
+static const struct sl_update *find_update(struct sl_sem_state *sem, uint32_t units)
 {
-  uint32_t low = 0, high = sem->updates.len;
+  const struct sl_update *updates = sem->updates.data;
+  uint32_t low = 0, high = sem->updates.len, last = sem->last_found;
+  if (last < high && updates[last].units >= units) {
+    high = last;
+  } else if (last < high) {
+    uint32_t step = 1;
+    for (low = last + 1; step <= high - low && updates[low + step - 1].units < units; step *= 2)
+      low += step;
+    high = step <= high - low ? low + step - 1 : high;
+  }
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (sem->updates.data[middle].units < units)
+    if (updates[middle].units < units)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < sem->updates.len ? &sem->updates.data[low] : NULL;
+  sem->last_found = low;
+  return low < sem->updates.len ? &updates[low] : NULL;
 }
 
 /* A wait that holds teaches the engine what the awaited update knew. */
-static void learn(struct sl_machine *m, uint32_t engine, const struct sl_sem_state *sem, uint32_t threshold)
+static void learn(struct sl_machine *m, uint32_t engine, struct sl_sem_state *sem, uint32_t threshold)
 {
   uint32_t units = threshold - sem->base;
   if (units == 0 || !reached(m, threshold, sem->base))
@@ -252,11 +264,12 @@ static void learn(struct sl_machine *m, uint32_t engine, const struct sl_sem_sta
   join(engine_clock(m, engine), clock, m->lanes);
 }
 
-/* Forgets updates that every engine that may still wait knows already. */
+/* Forgets updates that every engine that may still wait knows already. Tried again when their number has doubled, so that the
+ * time for it is in proportion to the updates also when an engine lags behind. */
 static void prune(struct sl_machine *m, uint32_t stream, struct sl_sem_state *sem)
 {
-  enum { ENOUGH = 1024 };
-  if (sem->updates.len < ENOUGH)
+  enum { ENOUGH = 64 };
+  if (sem->updates.len < sem->prune_at || sem->updates.len < ENOUGH)
     return;
   uint32_t known = UINT32_MAX, lane = m->update_lane0 + stream;
   for (uint32_t e = 0; e < m->code.presence.engines.len; e++)
@@ -267,16 +280,16 @@ static void prune(struct sl_machine *m, uint32_t stream, struct sl_sem_state *se
   uint32_t drop = 0;
   while (drop + 1 < sem->updates.len && sem->updates.data[drop].position <= known)
     drop++;
-  if (drop < sem->updates.len / 2)
-    return;
+  uint32_t left = sem->updates.len - drop;
+  sem->prune_at = 2 * left;
   if (drop == 0)
     return;
   sem->forgotten = sem->updates.data[drop - 1].units;
-  uint32_t left = sem->updates.len - drop;
   memmove(sem->updates.data, &sem->updates.data[drop], left * sizeof *sem->updates.data);
   memmove(sem->clocks.data, &sem->clocks.data[(size_t)drop * m->lanes], (size_t)left * m->lanes * sizeof *sem->clocks.data);
   sem->updates.len = left;
   sem->clocks.len = left * m->lanes;
+  sem->last_found -= drop < sem->last_found ? drop : sem->last_found;
 }
 
 /* ---- stopping ---- */

@@ -74,6 +74,8 @@ struct sl_sem_state {
   uint32_t forgotten;         /* units of the newest update dropped: every waiter knows it */
   sl_vec(struct sl_update) updates; /* kept ones; clock snapshots beside them */
   sl_vec(uint32_t) clocks;
+  uint32_t last_found;        /* where in `updates` the latest wait found its own */
+  uint32_t prune_at;          /* number of updates at which the next attempt to drop some is due */
   uint32_t set_engine, set_issue; /* last sem_set: engine + 1, issue number */
   sl_vec(struct sl_exact_wait) exact; /* `==` waits whose value has not been passed */
   bool is_multi;              /* written by several streams */
