@@ -46,6 +46,7 @@ typedef struct sluice_finding {
   const char *const *notes;      /**< the witness, a line each */
   const uint32_t *note_lines, *note_columns; /**< places of the notes, 0 = none */
   size_t note_count;
+  const sluice_diag *diag;       /**< all of it as a message, with file names and source lines: for sluice_diag_format */
 } sluice_finding;
 
 enum sluice_verdict {

@@ -4,6 +4,7 @@
 
 #include <sluice/base.h>
 #include <sluice/builder.h>
+#include <sluice/check.h>
 #include <sluice/diag.h>
 #include <sluice/program.h>
 #include <sluice/sync.h>

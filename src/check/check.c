@@ -254,9 +254,18 @@ static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
   return SLUICE_OK;
 }
 
+/* Findings outlive the programs, and name their files. */
+static void keep_names(struct check_call *call)
+{
+  sl_heap *heap = &call->result->heap;
+  call->own_source.name = sl_heap_strndup(heap, call->own_source.name, strlen(call->own_source.name));
+  call->other_source.name = sl_heap_strndup(heap, call->other_source.name, strlen(call->other_source.name));
+}
+
 static int check_guarded(void *arg)
 {
   struct check_call *call = arg;
+  keep_names(call);
   sl_program_copy_into(call->own, call->input);
   sl_program_copy_into(call->other, call->against);
   for (uint32_t i = 0; i < call->own->kernels.len; i++)

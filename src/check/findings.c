@@ -7,14 +7,31 @@
 
 struct writer {
   struct sl_finding_context *context;
+  sl_index stmt; /* what the finding is about, in the checked kernel; 0 = none */
   sl_vec(const char *) notes;
   sl_vec(uint32_t) lines;
   sl_vec(uint32_t) columns;
+  sl_vec(sluice_diag) diags; /* the notes once more, as messages */
 };
 
 static const char *keep(struct sl_finding_context *context, sl_buf *buf)
 {
   return sl_heap_strndup(context->heap, sl_buf_text(buf), buf->len);
+}
+
+/* A message at a place; without one when the source is NULL. */
+static sluice_diag message(struct sl_finding_context *context, sl_source *source, sl_loc loc, enum sluice_severity severity,
+                           const char *rule, const char *text)
+{
+  sluice_diag diag = { .severity = severity, .rule = rule, .file = context->own_source->name, .text = text };
+  if (!source)
+    return diag;
+  sl_place place = sl_source_place(source, loc);
+  diag.file = source->name;
+  diag.line = place.line;
+  diag.column = place.column;
+  diag.source_line = sl_source_line(source, context->heap, place.line);
+  return diag;
 }
 
 __attribute__((format(printf, 4, 5))) static void note(struct writer *w, sl_source *source, sl_loc loc, const char *format, ...)
@@ -26,10 +43,25 @@ __attribute__((format(printf, 4, 5))) static void note(struct writer *w, sl_sour
   va_start(args, format);
   sl_buf_vprintf(&buf, format, args);
   va_end(args);
-  sl_place place = source ? sl_source_place(source, loc) : (sl_place){ 0, 0 };
-  sl_vec_add(context->heap, &w->notes, keep(context, &buf));
-  sl_vec_add(context->heap, &w->lines, place.line);
-  sl_vec_add(context->heap, &w->columns, place.column);
+  sluice_diag diag = message(context, source, loc, SLUICE_NOTE, "", keep(context, &buf));
+  sl_vec_add(context->heap, &w->notes, diag.text);
+  sl_vec_add(context->heap, &w->lines, diag.line);
+  sl_vec_add(context->heap, &w->columns, diag.column);
+  sl_vec_add(context->heap, &w->diags, diag);
+}
+
+/* The place in another tool's file that the statement came from, if it did. */
+static void set_origin(const struct writer *w, sluice_diag *diag)
+{
+  const struct sl_machine_code *code = &w->context->machine->code;
+  sl_index origin = w->stmt ? code->kernel->stmts.data[w->stmt].origin : SL_NONE;
+  if (!origin)
+    return;
+  struct sl_origin_loc from = code->kernel->origins.data[origin];
+  const char *file = sl_text(code->program, from.file);
+  diag->origin_file = sl_heap_strndup(w->context->heap, file, strlen(file));
+  diag->origin_line = from.line;
+  diag->origin_column = from.column;
 }
 
 /* Adds a finding with the notes collected so far. */
@@ -43,10 +75,15 @@ __attribute__((format(printf, 5, 6))) static void add(struct writer *w, enum slu
   va_start(args, format);
   sl_buf_vprintf(&buf, format, args);
   va_end(args);
-  sl_place place = sl_source_place(context->own_source, loc);
-  sluice_finding finding = { .severity = severity, .rule = rule, .kernel = context->kernel, .text = keep(context, &buf),
-                             .line = place.line, .column = place.column, .notes = w->notes.data,
-                             .note_lines = w->lines.data, .note_columns = w->columns.data, .note_count = w->notes.len };
+  sluice_diag *diag = sl_heap_alloc(context->heap, sizeof *diag);
+  *diag = message(context, context->own_source, loc, severity, rule, keep(context, &buf));
+  set_origin(w, diag);
+  diag->notes = w->diags.data;
+  diag->note_count = w->diags.len;
+  sluice_finding finding = { .severity = severity, .rule = rule, .kernel = context->kernel, .text = diag->text,
+                             .line = diag->line, .column = diag->column, .notes = w->notes.data,
+                             .note_lines = w->lines.data, .note_columns = w->columns.data, .note_count = w->notes.len,
+                             .diag = diag };
   sl_vec_add(context->heap, &context->findings->list, finding);
   if (severity == SLUICE_ERROR)
     context->findings->errors++;
@@ -117,7 +154,7 @@ static void add_race(struct sl_finding_context *context)
   const struct sl_witness witness = context->machine->witness;
   if (!is_new(context, SL_RUN_RACE, witness.stmt, witness.need))
     return;
-  struct writer w = { .context = context };
+  struct writer w = { .context = context, .stmt = witness.stmt };
   struct sl_reference *reference = context->reference;
   const struct sl_need *need = &reference->needs.data[witness.need];
   const char *consumer = name_of(context, &context->machine->code, witness.stmt);
@@ -240,7 +277,7 @@ static void add_deadlock(struct sl_finding_context *context)
   const struct sl_witness witness = context->machine->witness;
   if (!is_new(context, SL_RUN_DEADLOCK, witness.stmt, 0))
     return;
-  struct writer w = { .context = context };
+  struct writer w = { .context = context, .stmt = witness.stmt };
   if (!witness.why) {
     note_stopped(&w);
     note_cycle(&w);
@@ -258,6 +295,25 @@ static void add_deadlock(struct sl_finding_context *context)
 
 /* ---- the rest ---- */
 
+/* "e" or "e[2]": the event of a state's number. */
+static const char *event_name(struct sl_finding_context *context, uint32_t number)
+{
+  const struct sl_machine *machine = context->machine;
+  const struct sl_kernel *kernel = machine->code.kernel;
+  sl_buf buf;
+  sl_buf_init(&buf, context->heap);
+  for (uint32_t v = 1; v < kernel->events.len; v++) {
+    const struct sl_event *event = &kernel->events.data[v];
+    uint32_t first = machine->event_of[event->name];
+    if (number < first || number >= first + event->count)
+      continue;
+    sl_buf_puts(&buf, sl_text(machine->code.program, event->name));
+    if (event->is_array)
+      sl_buf_printf(&buf, "[%u]", number - first);
+  }
+  return keep(context, &buf);
+}
+
 static void add_leak(struct sl_finding_context *context)
 {
   const struct sl_witness *witness = &context->machine->witness;
@@ -267,7 +323,8 @@ static void add_leak(struct sl_finding_context *context)
   struct writer w = { .context = context };
   note_run(&w);
   if (witness->is_event) {
-    add(&w, SLUICE_ERROR, "leak", SL_NO_LOC, "an event is set more often than it is waited for");
+    add(&w, SLUICE_ERROR, "leak", code->kernel->loc, "event '%s' is set more often than it is waited for",
+        event_name(context, witness->sem));
     return;
   }
   const struct sl_sem *sem = &code->kernel->sems.data[witness->sem];
@@ -282,11 +339,13 @@ static void add_limit(struct sl_finding_context *context)
   const struct sl_machine_code *code = &context->machine->code;
   if (!is_new(context, SL_RUN_LIMIT, witness->sem, 0))
     return;
-  struct writer w = { .context = context };
+  struct writer w = { .context = context, .stmt = witness->stmt };
   note_run(&w);
-  bool is_event = witness->sem >= code->kernel->sems.len;
+  bool is_event = witness->sem >= context->machine->sem_count;
   add(&w, SLUICE_ERROR, "limit", loc_of(context, witness->stmt), "%s '%s' outgrows its %u bits",
-      is_event ? "event" : "semaphore", is_event ? "" : sl_text(code->program, code->kernel->sems.data[witness->sem].name),
+      is_event ? "event" : "semaphore",
+      is_event ? event_name(context, witness->sem - context->machine->sem_count)
+               : sl_text(code->program, code->kernel->sems.data[witness->sem].name),
       code->target->sem.width);
 }
 
@@ -296,7 +355,7 @@ static void add_why(struct sl_finding_context *context, enum sl_run_status statu
   const struct sl_witness *witness = &context->machine->witness;
   if (!is_new(context, status, witness->stmt, 0))
     return;
-  struct writer w = { .context = context };
+  struct writer w = { .context = context, .stmt = witness->stmt };
   if (context->choices->row_count)
     note_run(&w);
   add(&w, severity, rule, loc_of(context, witness->stmt), "'%s': %s", name_of(context, &context->machine->code, witness->stmt),
@@ -333,7 +392,7 @@ static const char *gate_text(struct sl_finding_context *context, const struct sl
 
 void sl_finding_add_wait(struct sl_finding_context *context, const char *rule, sl_index stmt, uint32_t wait)
 {
-  struct writer w = { .context = context };
+  struct writer w = { .context = context, .stmt = stmt };
   const struct sl_gate *gate = &context->machine->code.kernel->waits.data[wait];
   const char *name = name_of(context, &context->machine->code, stmt), *text = gate_text(context, gate);
   sl_loc loc = gate->loc ? gate->loc : loc_of(context, stmt);

@@ -13,7 +13,7 @@
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD = 2, CLI_UNDECIDED = 3 };
 
 /* What the value of an option is; decides how it is checked and completed. */
-enum cli_value { CLI_FLAG, CLI_FILE, CLI_NAME, CLI_FORM, CLI_STRATEGY, CLI_PASS };
+enum cli_value { CLI_FLAG, CLI_FILE, CLI_NAME, CLI_NUMBER, CLI_FORM, CLI_REPORT, CLI_STRATEGY, CLI_PASS };
 
 struct cli_option {
   const char *name; /* as in --name; NULL ends a list */
@@ -62,6 +62,8 @@ bool cli_has(const struct cli_call *call, const char *option);
 const char *cli_value_of(const struct cli_call *call, const char *option);
 /* Whether an option was given with this value. */
 bool cli_has_value(const struct cli_call *call, const char *option, const char *value);
+/* The value of an option of kind CLI_NUMBER, `otherwise` when it is not given. */
+uint64_t cli_number(const struct cli_call *call, const char *option, uint64_t otherwise);
 /* The strategy of --alloc=NAME; shadow when it is not given. */
 enum sluice_alloc cli_strategy(const struct cli_call *call);
 
@@ -102,9 +104,11 @@ bool cli_read(struct cli_text *text, const char *path);
 bool cli_is_json(const struct cli_call *call, const char *path);
 /* The built-in targets and those of every --target-file. Returns an exit code. */
 int cli_load_targets(sluice_targets **targets, const struct cli_call *call);
-/* Reads, chooses --kernel, applies every -D. Returns an exit code. */
+/* Reads and chooses --kernel. Returns an exit code. */
+int cli_load_as_written(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
+/* The same and applies every --define. */
 int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
-/* The same and verifies. */
+/* The same from a file, and verifies. */
 int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
                       const sluice_targets *targets);
 
@@ -118,11 +122,36 @@ bool cli_flush(void);
 /* A program as text or, with json, as JSON. Returns an exit code. */
 int cli_render(char **text, size_t *length, const sluice_program *program, bool json);
 
+/* ---- verdict.c, sarif.c: what the checker found ---- */
+
+/* A finding as text, as diagnostics are printed. */
+void cli_print_finding(FILE *file, const sluice_finding *finding);
+/* How a kernel came out, from its findings and its summary, which is NULL when it was not run. */
+enum sluice_verdict cli_kernel_verdict(const char *kernel, const sluice_finding *findings, size_t count,
+                                       const sluice_check_summary *summary);
+const char *cli_verdict_name(enum sluice_verdict verdict);
+
+/* What a report is about. */
+struct cli_report {
+  const sluice_program *program; /* the checked one */
+  const char *file, *against;    /* names of files; against is NULL without --against */
+  const sluice_check_result *result;
+};
+void cli_report_text(const struct cli_report *report);
+/* Return exit codes. */
+int cli_report_json(const struct cli_report *report);
+int cli_report_sarif(const struct cli_report *report);
+/* A text as JSON; bytes of a file name that is not UTF-8 become question marks. */
+struct json_t *cli_json_text(const char *text);
+/* Prints and ends a document; NULL is a failure to make it. Returns an exit code. */
+int cli_print_json(struct json_t *root);
+
 /* ---- commands ---- */
 
-extern const struct cli_option cli_sync_options[], cli_fmt_options[], cli_targets_options[], cli_bench_options[],
-    cli_no_options[];
+extern const struct cli_option cli_sync_options[], cli_check_options[], cli_fmt_options[], cli_targets_options[],
+    cli_bench_options[], cli_no_options[];
 int cli_sync(struct cli_call *call);
+int cli_check(struct cli_call *call);
 int cli_fmt(struct cli_call *call);
 int cli_targets(struct cli_call *call);
 int cli_bench(struct cli_call *call);

@@ -1,4 +1,4 @@
-/* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out. */
+/* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out, checked before they are written. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@ const struct cli_option cli_sync_options[] = {
   { "output", 'o', CLI_FILE, "FILE", "write to FILE instead of stdout" },
   { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made: shadow (the default), per-loop or barrier" },
   { "resync", 0, CLI_FLAG, NULL, "strip the synchronization that is there first, instead of refusing the kernel" },
+  { "no-check", 0, CLI_FLAG, NULL, "write the result without running the checker on it" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
   { "define", 'D', CLI_NAME, "NAME=VALUE", "give a parameter this default value; may be repeated" },
   { "emit", 0, CLI_FORM, "FORM", "form of the output: slu (the default) or json" },
@@ -109,6 +110,70 @@ static int print_stats(const sluice_program *program, const sluice_targets *targ
   return CLI_DONE;
 }
 
+/* ---- the checker's word on the result ---- */
+
+/* What the result does is known from the input already, so only errors are news. */
+static void emit_error(void *user, const sluice_diag *diag)
+{
+  (void)user;
+  if (diag->severity == SLUICE_ERROR)
+    cli_sink.emit(cli_sink.user, diag);
+}
+
+/* Prints what speaks against the result. A counter that outgrows its width is the target's limit, all else is our fault. */
+static void print_errors(const sluice_check_result *checked)
+{
+  size_t count;
+  bool only_limits = true;
+  const sluice_finding *findings = sluice_check_findings(checked, &count);
+  for (size_t i = 0; i < count; i++)
+    if (findings[i].severity == SLUICE_ERROR) {
+      cli_print_finding(stderr, &findings[i]);
+      only_limits &= strcmp(findings[i].rule, "limit") == 0;
+    }
+  if (only_limits)
+    fprintf(stderr, "sluice: note: nothing is written; --alloc=barrier resets its semaphores, and trip counts that are "
+                    "smaller can be `static` parameters\n");
+  else
+    cli_error("", "the result fails the check, and nothing is written: this is a fault of sluice, please report it with "
+                  "the kernel");
+}
+
+static void print_doubts(const sluice_check_result *checked)
+{
+  size_t count;
+  const sluice_finding *findings = sluice_check_findings(checked, &count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(findings[i].rule, "undecided") == 0)
+      fprintf(stderr, "sluice: note: kernel '%s' is not checked completely: %s\n", findings[i].kernel, findings[i].text);
+}
+
+/* Judges the result against the kernel it was made from. Returns an exit code; other than done, nothing may be written. */
+static int check_result(const sluice_program *result, const sluice_program *program, const sluice_targets *targets,
+                        struct watch *watch)
+{
+  enum { EVENTS = 5000000 /* about a second */ };
+  sluice_check_result *checked;
+  sluice_check_options options = SLUICE_CHECK_OPTIONS_INIT;
+  options.against = program;
+  options.max_events = EVENTS;
+  options.judge_waits = false;
+  const sluice_sink errors = { emit_error, NULL };
+  double start = cpu_seconds();
+  int code = cli_exit_code(sluice_check(&checked, result, targets, &options, &errors));
+  add_step(watch, "check", cpu_seconds() - start);
+  if (code != CLI_DONE)
+    return code;
+  if (sluice_check_verdict(checked) == SLUICE_VERDICT_WRONG) {
+    print_errors(checked);
+    code = CLI_NO;
+  } else {
+    print_doubts(checked);
+  }
+  sluice_check_result_free(checked);
+  return code;
+}
+
 /* ---- the command ---- */
 
 /* Loads and verifies, timed. Returns an exit code. */
@@ -160,6 +225,8 @@ static int sync_file(const char *path, const sluice_targets *targets, struct wat
   int code = load(&program, path, targets, watch);
   if (code == CLI_DONE)
     code = cli_exit_code(sluice_sync(&result, program, targets, &options, &cli_sink));
+  if (code == CLI_DONE && !cli_has(watch->call, "no-check"))
+    code = check_result(result, program, targets, watch);
   sluice_program_free(program);
   if (code == CLI_DONE)
     code = write_result(result, targets, watch);

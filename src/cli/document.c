@@ -29,7 +29,8 @@ static void print_wrapped(FILE *file, const char *text, int column, int indent)
 
 static const char *const exit_codes[] = {
   "done",
-  "the answer is no: a limit is exceeded, a strategy cannot express a dependence, a file is not in canonical form",
+  "the answer is no: a race or deadlock is found, a limit is exceeded, a strategy cannot express a dependence, a file is "
+  "not in canonical form",
   "the input or the call is bad",
   "undecided within the budget",
 };
@@ -165,6 +166,7 @@ void cli_print_man(FILE *file)
   }
   fputs(".SH EXAMPLES\n.nf\nsluice sync kernel.slu \\-o synchronized.slu\n"
         "sluice sync \\-\\-alloc=barrier \\-D n=256 kernel.slu\nsluice bench kernel.slu\n"
+        "sluice check synchronized.slu \\-\\-against kernel.slu\n"
         "sluice fmt \\-i kernel.slu\n.fi\n",
         file);
 }
@@ -186,6 +188,8 @@ static void print_value_words(FILE *file, enum cli_value kind)
     fputs("all", file);
   } else if (kind == CLI_FORM) {
     fputs("slu json", file);
+  } else if (kind == CLI_REPORT) {
+    fputs("text json sarif", file);
   }
 }
 
@@ -196,7 +200,8 @@ static void print_command_case(FILE *file, const struct cli_command *command)
     fprintf(file, " --%s%s", option->name, option->kind == CLI_FLAG ? "" : "=");
   fputs("\"\n      case \"$previous\" in\n", file);
   for (const struct cli_option *option = command->options; option->name; option++) {
-    if (option->kind != CLI_STRATEGY && option->kind != CLI_PASS && option->kind != CLI_FORM)
+    if (option->kind != CLI_STRATEGY && option->kind != CLI_PASS && option->kind != CLI_FORM &&
+        option->kind != CLI_REPORT)
       continue;
     fprintf(file, "        --%s) values=\"", option->name);
     print_value_words(file, option->kind);

@@ -89,7 +89,7 @@ static int define(sluice_program *program, const char *definition)
   return status;
 }
 
-int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json)
+int cli_load_as_written(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json)
 {
   int (*parse)(sluice_program **, const char *, const char *, size_t, const sluice_sink *) =
       is_json ? sluice_program_parse_json : sluice_program_parse;
@@ -97,6 +97,18 @@ int cli_load(sluice_program **program, const struct cli_call *call, const struct
   const char *kernel = cli_value_of(call, "kernel");
   if (status == SLUICE_OK && kernel)
     status = sluice_program_select(*program, kernel, &cli_sink);
+  if (status == SLUICE_OK)
+    return CLI_DONE;
+  sluice_program_free(*program);
+  *program = NULL;
+  return cli_exit_code(status);
+}
+
+int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json)
+{
+  int code = cli_load_as_written(program, call, text, is_json), status = SLUICE_OK;
+  if (code != CLI_DONE)
+    return code;
   for (size_t i = 0; status == SLUICE_OK && i < call->given_count; i++)
     if (strcmp(call->given[i].option->name, "define") == 0)
       status = define(*program, call->given[i].value);

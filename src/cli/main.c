@@ -11,6 +11,11 @@ const struct cli_command cli_commands[] = {
     "Reads kernels with their dependences and writes them with the waits and updates that enforce these, and nothing "
     "else changed. A dependence that the strategy cannot express is an error that names it; nothing is written then.",
     cli_sync_options, 0, 1, cli_sync },
+  { "check", "judge synchronized kernels: races, deadlocks, waits that are not needed", "FILE",
+    "Runs each kernel for many trip counts and conditions, and decides for every instance of every dependence whether the "
+    "waits order it in all interleavings. Prints what is wrong with a witness, then a line with the verdict and what was "
+    "run. Exit code 0: right, perhaps with waits that are stronger than needed; 1: wrong; 3: undecided.",
+    cli_check_options, 1, 1, cli_check },
   { "bench", "compare the strategies side by side", "FILE...",
     "Synchronizes every kernel with every strategy and prints what each one uses: waits, updates, semaphores, "
     "registers, register operations, barriers, instruction slots and bytes. Counts are static: each statement counts "

@@ -1,6 +1,7 @@
 /* options.c: the options of a command, read with getopt_long from the command's table. */
 #include "cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,31 @@ static size_t known_words(enum cli_value kind, const char ***words)
     *words = cli_alloc(2 * sizeof **words);
     (*words)[count++] = "slu";
     (*words)[count++] = "json";
+  } else if (kind == CLI_REPORT) {
+    *words = cli_alloc(3 * sizeof **words);
+    (*words)[count++] = "text";
+    (*words)[count++] = "json";
+    (*words)[count++] = "sarif";
   }
   return count;
 }
 
+/* A decimal number that fits 64 bits. */
+static bool is_number(const char *text)
+{
+  char *end;
+  errno = 0;
+  (void)strtoull(text, &end, 10);
+  return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
 static bool check_value(const struct cli_option *option, const char *value)
 {
+  if (option->kind == CLI_NUMBER) {
+    if (!is_number(value))
+      cli_error("usage", "--%s: expected a number, not '%s'", option->name, value);
+    return is_number(value);
+  }
   const char **words = NULL;
   size_t count = known_words(option->kind, &words);
   bool ok = count == 0;
@@ -215,6 +235,12 @@ bool cli_has_value(const struct cli_call *call, const char *option, const char *
     if (strcmp(call->given[i].option->name, option) == 0 && strcmp(call->given[i].value, value) == 0)
       return true;
   return false;
+}
+
+uint64_t cli_number(const struct cli_call *call, const char *option, uint64_t otherwise)
+{
+  const char *value = cli_value_of(call, option);
+  return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
 enum sluice_alloc cli_strategy(const struct cli_call *call)
