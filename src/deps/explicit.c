@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/prefetch.h"
+
 struct copy_list {
   sl_vec(sl_name) labels;
 };
@@ -298,9 +300,14 @@ static void resolve_lines(struct resolver *r)
 {
   find_labels(r);
   sl_vec_reserve(r->heap, r->edges, r->kernel->deps.len);
-  for (uint32_t line = 0; line < r->kernel->deps.len; line++)
-    if (!r->kernel->deps.data[line].removed)
+  const struct sl_dep *deps = r->kernel->deps.data;
+  uint32_t count = r->kernel->deps.len;
+  for (uint32_t line = 0; line < count; line++) {
+    if (line + SL_PREFETCH_AHEAD < count)
+      sl_prefetch(&r->by_label.data[deps[line + SL_PREFETCH_AHEAD].producer]);
+    if (!deps[line].removed)
       add_line(r, line);
+  }
 }
 
 int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)

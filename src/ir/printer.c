@@ -8,6 +8,7 @@
  * Map: lines | comments | expressions, conditions | operands, clauses, operations | heads | declarations | dependences |
  * blocks | kernel, program
  */
+#include "base/prefetch.h"
 #include "ir/ir.h"
 
 enum { LINE_WIDTH = 100, INDENT = 2, BREAK_INDENT = 4, BUFFER_NAME_MAX = 24 };
@@ -770,6 +771,10 @@ static void put_deps(struct printer *out)
 {
   const struct sl_kernel *kernel = out->kernel;
   for (uint32_t i = 0; i < kernel->deps.len; i++) {
+    if (i + 2 * SL_PREFETCH_AHEAD < kernel->deps.len)
+      sl_prefetch(&out->program->names.entries[kernel->deps.data[i + 2 * SL_PREFETCH_AHEAD].producer]);
+    if (i + SL_PREFETCH_AHEAD < kernel->deps.len)
+      sl_prefetch(sl_text(out->program, kernel->deps.data[i + SL_PREFETCH_AHEAD].producer));
     put_lead(out, kernel->deps.data[i].flags, kernel->deps.data[i].trivia);
     put_line(out, put_dep, i);
     end_line(out, kernel->deps.data[i].trivia);

@@ -2,6 +2,7 @@
  * label without an instruction of its own names its copies `label.N`, all of them. O(labels + lines * depth);
  * lines without distances cost O(1). Which instances a line orders is decided in deps/explicit.c.
  */
+#include "base/prefetch.h"
 #include "ir/verify.h"
 
 struct dep_check {
@@ -150,8 +151,16 @@ static void check_distances(struct dep_check *check, const struct sl_dep *dep, s
                     sl_text(v->program, sl_stmt_loop(v->kernel, v->loop_of.data[common])->var));
 }
 
+/* Most lines have no distance: then it is enough that the labels exist. */
+static bool is_label(const struct dep_check *check, sl_name label)
+{
+  return check->v->labels.data[label].kernel == check->v->scope.kernel;
+}
+
 static void check_line(struct dep_check *check, const struct sl_dep *dep)
 {
+  if (dep->distance_count == 0 && !dep->removed && is_label(check, dep->producer) && is_label(check, dep->consumer))
+    return;
   sl_index producer = block_of_label(check, dep->producer, dep->loc);
   sl_index consumer = block_of_label(check, dep->consumer, dep->loc);
   if (dep->removed && sl_names_length(&check->v->program->names, dep->reason) == 0)
@@ -165,7 +174,11 @@ void sl_verify_deps(struct sl_verifier *v)
   struct dep_check check = { .v = v };
   if (v->has_copies)
     find_copies(&check);
-  for (uint32_t i = 0; i < v->kernel->deps.len; i++)
-    check_line(&check, &v->kernel->deps.data[i]);
+  const struct sl_dep *deps = v->kernel->deps.data;
+  for (uint32_t i = 0; i < v->kernel->deps.len; i++) {
+    if (i + SL_PREFETCH_AHEAD < v->kernel->deps.len)
+      sl_prefetch(&v->labels.data[deps[i + SL_PREFETCH_AHEAD].producer]);
+    check_line(&check, &deps[i]);
+  }
   sl_map_free(&check.copies, v->heap);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/prefetch.h"
+
 /* ---- which dependences need a wait ---- */
 
 /* Everything about statements that needs one walk; and which registers each engine's own code writes, for shells. */
@@ -49,11 +51,19 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
   return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
 }
 
+/* The producer's record of an edge that a loop will come to soon. */
+static void prefetch_producer(const struct sl_plan *plan, uint32_t edge)
+{
+  if (edge + SL_PREFETCH_AHEAD < plan->edges.len)
+    sl_prefetch(&plan->stmt[plan->edges.data[edge + SL_PREFETCH_AHEAD].producer]);
+}
+
 static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
 {
   uint32_t kept = 0, errors = plan->report->errors;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
+    prefetch_producer(plan, i);
     if (ordered_by_hardware(plan, edge))
       continue;
     if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
@@ -130,6 +140,7 @@ static uint32_t thin_consumer(struct sl_plan *plan, uint32_t from, uint32_t to, 
 {
   for (uint32_t i = from; i < to; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
+    prefetch_producer(plan, i);
     keys[i - from] = (struct sort_key){
       .group = sl_map_pair(edge->block, plan->stmt[edge->producer].block),
       .stream = sl_plan_retires(plan, edge->producer),
@@ -254,8 +265,11 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
   (void)sl_vec_push(plan->heap, &plan->sems);
   (void)sl_vec_push(plan->heap, &plan->nodes);
   plan->sems_inside = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *plan->sems_inside);
-  for (uint32_t i = 0; i < plan->edges.len; i++)
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    if (i + SL_PREFETCH_AHEAD < plan->edges.len)
+      sl_prefetch(&awaited[plan->edges.data[i + SL_PREFETCH_AHEAD].producer]);
     awaited[plan->edges.data[i].producer] = true;
+  }
   const struct sl_kernel *kernel = plan->kernel;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
@@ -303,6 +317,7 @@ int sl_plan_check_divergence(struct sl_plan *plan)
       updater[plan->stmt[at].update_sem] = at;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
+    prefetch_producer(plan, i);
     sl_index at = updater[plan->stmt[edge->producer].update_sem];
     if (at && sl_plan_issues(plan, at) != sl_plan_issues(plan, edge->consumer))
       report_divergent(plan, edge, at, divergent_around(kernel, at));

@@ -27,6 +27,8 @@
 
 #include <assert.h>
 
+#include "base/prefetch.h"
+
 enum use_form { USE_GENERAL, USE_DIRECT };
 
 /* Engine e waits on semaphore s. */
@@ -320,7 +322,10 @@ static void add_waits(struct shadow *s, sl_index consumer)
   const struct sl_plan *plan = s->plan;
   uint32_t engine = sl_plan_issues(plan, consumer);
   for (uint32_t i = 0; i < plan->stmt[consumer].edge_count; i++) {
-    const struct sl_edge *edge = &plan->edges.data[plan->stmt[consumer].first_edge + i];
+    uint32_t number = plan->stmt[consumer].first_edge + i;
+    const struct sl_edge *edge = &plan->edges.data[number];
+    if (number + SL_PREFETCH_AHEAD < plan->edges.len)
+      sl_prefetch(&plan->stmt[plan->edges.data[number + SL_PREFETCH_AHEAD].producer]);
     uint32_t sem = plan->stmt[edge->producer].update_sem;
     if (is_constant(s, edge->producer)) {
       sl_regcode_wait(&plan->code[engine], consumer, sem,
