@@ -13,7 +13,16 @@ extern "C" {
 enum sluice_alloc {
   SLUICE_ALLOC_SHADOW = 0, /**< shadow counters and delay lines: every carrying loop and distance */
   SLUICE_ALLOC_PER_LOOP,   /**< the published closed form, one semaphore per (loop, stream) */
-  SLUICE_ALLOC_BARRIER     /**< all-engine barriers at every loop arrival and iteration end */
+  SLUICE_ALLOC_BARRIER,    /**< all-engine barriers at every loop arrival and iteration end */
+  SLUICE_ALLOC_PER_INSTRUCTION, /**< the published closed form, one semaphore per awaited instruction */
+  SLUICE_ALLOC_PER_ENGINE  /**< one semaphore per stream, by shadow counters (the published sum is wrong) */
+};
+
+/** Which instructions share a semaphore, for SLUICE_ALLOC_SHADOW. */
+enum sluice_counters {
+  SLUICE_COUNTERS_LOOP = 0,    /**< those of one loop body and stream */
+  SLUICE_COUNTERS_INSTRUCTION, /**< none */
+  SLUICE_COUNTERS_ENGINE       /**< those of one stream */
 };
 
 /** One row of the table of strategies. */
@@ -33,12 +42,13 @@ SLUICE_API const sluice_pass *sluice_passes(size_t *count);
 
 typedef struct sluice_sync_options {
   enum sluice_alloc alloc;
+  enum sluice_counters counters; /**< for SLUICE_ALLOC_SHADOW */
   bool resync; /**< strip existing synchronization first instead of refusing the kernel */
   /** Called after each pass with the program as it stands; NULL = not wanted. Seconds is the pass's own CPU time. */
   void (*after_pass)(void *user, const char *pass, const sluice_program *program, double seconds);
   void *user;
 } sluice_sync_options;
-#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, false, NULL, NULL }
+#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, SLUICE_COUNTERS_LOOP, false, NULL, NULL }
 
 /** Synchronizes every kernel of a verified program. The input is not changed; on success *out is a new program, verified.
  * Returns SLUICE_OK; SLUICE_E_INPUT: the kernel is not legal input (already synchronized, ...); SLUICE_E_ANSWER: the

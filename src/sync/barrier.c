@@ -72,21 +72,20 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
   return engines; /* all of them, for the barriers: checks that each knows the bound */
 }
 
-int sl_allocate_barrier(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+int sl_allocate_barrier(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, start_block };
-  struct sl_plan plan = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel,
-                          .target = target, .report = report, .strategy = "barrier" };
+  struct sl_plan plan = sl_plan_of(allocation);
   int status = sl_plan_prepare(&plan, true);
   if (status == SLUICE_OK)
     status = check_divergent_loops(&plan);
   if (status == SLUICE_OK) {
-    sl_plan_share(&plan, SL_SHARE_STREAM);
+    sl_plan_share(&plan, SL_SHARE_STREAM, true);
     status = sl_plan_walk(&plan, &rules, &plan);
   }
   if (status == SLUICE_OK) {
     sl_plan_write(&plan);
-    insert_barriers(kernel);
+    insert_barriers(allocation->kernel);
   }
   sl_heap_child_free(plan.heap);
   return status;

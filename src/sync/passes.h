@@ -12,11 +12,24 @@
 bool sl_has_synchronization(const struct sl_kernel *kernel, sl_loc *where);
 void sl_strip_synchronization(sl_program *program, struct sl_kernel *kernel);
 
-/* shadow.c, per_loop.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */
-int sl_allocate_shadow(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
-int sl_allocate_per_loop(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target,
-                         sl_report *report);
-int sl_allocate_barrier(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
+/* Which instructions share a semaphore: those of one block and stream, none, those of one stream. */
+enum sl_sharing { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM };
+
+/* What a strategy works on. */
+struct sl_allocation {
+  sl_program *program;
+  struct sl_kernel *kernel;
+  const struct sl_target *target;
+  sl_report *report;
+  const char *strategy; /* its name, for messages */
+  enum sl_sharing sharing;
+};
+
+/* shadow.c, per_loop.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). The closed
+ * form cannot share a semaphore per stream; barriers always do. */
+int sl_allocate_shadow(const struct sl_allocation *allocation);
+int sl_allocate_closed_form(const struct sl_allocation *allocation);
+int sl_allocate_barrier(const struct sl_allocation *allocation);
 
 /* finish.c: the epilogue, and the limits of the target. */
 void sl_add_epilogue(struct sl_kernel *kernel);

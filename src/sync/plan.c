@@ -176,6 +176,13 @@ static void thin_edges(struct sl_plan *plan)
   sl_heap_free(plan->heap, keys);
 }
 
+struct sl_plan sl_plan_of(const struct sl_allocation *allocation)
+{
+  return (struct sl_plan){ .heap = sl_heap_child_new(&allocation->program->heap), .program = allocation->program,
+                           .kernel = allocation->kernel, .target = allocation->target, .report = allocation->report,
+                           .strategy = allocation->strategy };
+}
+
 int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
 {
   struct sl_kernel *kernel = plan->kernel;
@@ -210,21 +217,23 @@ static void note_inside(struct sl_plan *plan, sl_index block, uint32_t sem)
 static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index producer, enum sl_sharing sharing)
 {
   uint32_t stream = sl_plan_retires(plan, producer);
-  sl_index block = sharing == SL_SHARE_BLOCK ? plan->kernel->stmts.data[producer].block : plan->kernel->root;
+  sl_index block = sharing == SL_SHARE_STREAM ? plan->kernel->root : plan->stmt[producer].block;
   bool is_new;
-  uint32_t *at = sl_map_put(by_key, plan->heap, sl_map_pair(block, stream), &is_new);
+  uint64_t key = sharing == SL_SHARE_NOTHING ? sl_map_pair(producer, UINT32_MAX) : sl_map_pair(block, stream);
+  uint32_t *at = sl_map_put(by_key, plan->heap, key, &is_new);
   if (is_new) {
     *at = plan->sems.len;
     struct sl_plan_sem *sem = sl_vec_push(plan->heap, &plan->sems);
     sem->block = block;
     sem->stream = stream;
+    sem->only_root = true;
+    sem->producer = sharing == SL_SHARE_NOTHING ? producer : SL_NONE;
   }
   return *at;
 }
 
-/* Places of the updating instructions in their runs and blocks, and the number of runs per semaphore. A barrier of the
- * author's does not reset semaphores: places that are thresholds by themselves count on across it. */
-static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
+/* Places of the updating instructions in their runs and blocks, and the number of runs per semaphore. */
+static void count_places(struct sl_plan *plan, bool across_barriers)
 {
   const struct sl_kernel *kernel = plan->kernel;
   sl_map in_block = { 0 };
@@ -236,7 +245,7 @@ static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
     const struct sl_stmt *stmt = &kernel->stmts.data[at];
     uint8_t before = previous ? kernel->stmts.data[previous].kind : SL_STMT_LOOP;
     bool goes_on = stmt->prev && stmt->prev == previous &&
-                   (before == SL_STMT_OP || (before == SL_STMT_BARRIER && sharing == SL_SHARE_STREAM));
+                   (before == SL_STMT_OP || (before == SL_STMT_BARRIER && across_barriers));
     run += !goes_on;
     previous = at;
     struct sl_plan_stmt *planned = &plan->stmt[at];
@@ -249,6 +258,7 @@ static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
       plan->sems.data[s].runs++;
     }
     plan->sems.data[s].updates++;
+    plan->sems.data[s].only_root &= stmt->block == kernel->root;
     planned->place_in_run = ++in_run[s];
     planned->place_in_block = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
     note_inside(plan, stmt->block, s);
@@ -258,7 +268,7 @@ static void count_places(struct sl_plan *plan, enum sl_sharing sharing)
   sl_heap_free(plan->heap, run_of);
 }
 
-void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
+void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing, bool across_barriers)
 {
   sl_map by_key = { 0 };
   bool *awaited = sl_heap_calloc(plan->heap, plan->kernel->stmts.len, sizeof *awaited);
@@ -274,7 +284,7 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing)
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
       plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, sharing);
-  count_places(plan, sharing);
+  count_places(plan, across_barriers);
   sl_map_free(&by_key, plan->heap);
   sl_heap_free(plan->heap, awaited);
 }
@@ -339,6 +349,12 @@ void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, con
   sl_report_note(plan->report, kernel->stmts.data[edge->producer].loc, "the producer is here");
   sl_report_note(plan->report, kernel->stmts.data[edge->consumer].loc, "the consumer is here");
   sl_report_end(plan->report);
+}
+
+void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt)
+{
+  for (const char *label = sl_text(plan->program, sl_stmt_op(plan->kernel, stmt)->label); *label; label++)
+    sl_buf_putc(buf, *label == '.' ? '_' : *label);
 }
 
 const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48])

@@ -12,6 +12,7 @@
 
 #include "deps/explicit.h"
 #include "ir/presence.h"
+#include "sync/passes.h"
 #include "sync/regcode.h"
 
 /* A semaphore of the plan: counts retirements of instructions of one block on one stream. */
@@ -20,6 +21,8 @@ struct sl_plan_sem {
   uint32_t stream;     /* retire stream of its updates */
   uint32_t start;      /* value at kernel start and end (a credit) */
   uint32_t updates;    /* updating instructions: N */
+  sl_index producer;   /* the only one, when nothing is shared */
+  bool only_root;      /* all of them stand directly in the kernel's root */
   uint32_t runs;       /* runs that hold them */
   bool is_used;        /* some wait names it (known when the code is written) */
   sl_name name;        /* given by sl_plan_write */
@@ -69,9 +72,12 @@ struct sl_plan {
  * one run. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER after reporting. */
 int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere);
 
-/* Gives each awaited producer a semaphore: one per (block, stream), or one per stream. Fills updates, runs and places. */
-enum sl_sharing { SL_SHARE_BLOCK, SL_SHARE_STREAM };
-void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing);
+/* A plan to be prepared, with a scratch heap of its own. */
+struct sl_plan sl_plan_of(const struct sl_allocation *allocation);
+
+/* Gives each awaited producer a semaphore. Fills updates, runs and places. `across_barriers`: runs go on across a barrier of
+ * the author's, which does not reset semaphores, so that places can be thresholds by themselves. */
+void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing, bool across_barriers);
 
 /* Refuses divergent loops that hold an update of a semaphore another engine waits on (theory 9). */
 int sl_plan_check_divergence(struct sl_plan *plan);
@@ -96,6 +102,8 @@ static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index b
 void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, const char *why, const char *instead);
 
 /* The name of a block in messages and generated names: "i" for loop i, "if1", "else1", "" for the root. */
+/* A label as part of a generated name: labels of copies hold dots, which names cannot. */
+void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt);
 const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48]);
 
 /* ---- walk.c: one walk over the tree that appends register code for all engines ---- */

@@ -80,10 +80,12 @@ static sl_index block_of(const struct shadow *s, sl_index stmt)
   return s->plan->kernel->stmts.data[stmt].block;
 }
 
-/* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number. */
+/* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number, unless its semaphore is
+ * updated inside loops too. */
 static bool is_constant(const struct shadow *s, sl_index producer)
 {
-  return s->plan->stmt[producer].block == s->plan->kernel->root;
+  const struct sl_plan_stmt *stmt = &s->plan->stmt[producer];
+  return stmt->block == s->plan->kernel->root && s->plan->sems.data[stmt->update_sem].only_root;
 }
 
 /* ---- collecting what each engine has to know ---- */
@@ -149,15 +151,6 @@ static void collect(struct shadow *s)
 
 enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY };
 
-/* A producer's label; labels of copies hold dots, which register names cannot. */
-static void add_label(sl_buf *buf, const struct shadow *s, uint32_t awaited)
-{
-  const struct sl_plan *plan = s->plan;
-  const char *label = sl_text(plan->program, sl_stmt_op(plan->kernel, s->awaited.data[awaited].producer)->label);
-  for (; *label; label++)
-    sl_buf_putc(buf, *label == '.' ? '_' : *label);
-}
-
 /* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>. */
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
@@ -170,15 +163,20 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
   if (role.kind == ROLE_COUNTER) {
     const struct sl_plan_sem *sem = &plan->sems.data[s->uses.data[role.index].sem];
     const char *block = sl_plan_block_name(plan, sem->block, buffer);
-    sl_buf_printf(&buf, "sg_%s%s%s", block, block[0] ? "_" : "",
-                  sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
+    if (sem->producer) {
+      sl_buf_puts(&buf, "sg_");
+      sl_plan_add_label(&buf, plan, sem->producer);
+    } else {
+      sl_buf_printf(&buf, "sg_%s%s%s", block, block[0] ? "_" : "",
+                    sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
+    }
   } else if (role.kind == ROLE_PRODUCER) {
     sl_buf_puts(&buf, "sn_");
-    add_label(&buf, s, role.index);
+    sl_plan_add_label(&buf, plan, s->awaited.data[role.index].producer);
   } else {
     const struct delay *delay = &s->delays.data[role.index];
     sl_buf_puts(&buf, "dl_");
-    add_label(&buf, s, delay->awaited);
+    sl_plan_add_label(&buf, plan, s->awaited.data[delay->awaited].producer);
     sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, delay->block, buffer), role.number);
   }
   sl_name name = sl_names_add(&plan->program->names, &plan->program->heap, buf.data, buf.len);
@@ -533,17 +531,16 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
   return shells;
 }
 
-int sl_allocate_shadow(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+int sl_allocate_shadow(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
-  struct sl_plan plan = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel,
-                          .target = target, .report = report, .strategy = "shadow" };
+  struct sl_plan plan = sl_plan_of(allocation);
   struct shadow s = { .plan = &plan };
   plan.register_name = register_name;
   plan.state = &s;
   int status = sl_plan_prepare(&plan, false);
   if (status == SLUICE_OK) {
-    sl_plan_share(&plan, SL_SHARE_BLOCK);
+    sl_plan_share(&plan, allocation->sharing, false);
     status = sl_plan_check_divergence(&plan);
   }
   if (status == SLUICE_OK) {

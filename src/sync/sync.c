@@ -15,6 +15,8 @@
 static const sluice_strategy strategies[] = {
   { SLUICE_ALLOC_SHADOW, "shadow", "shadow counters and delay lines: every carrying loop and distance (default)" },
   { SLUICE_ALLOC_PER_LOOP, "per-loop", "the published closed form: one semaphore per loop and stream" },
+  { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction", "the published closed form: one semaphore per awaited instruction" },
+  { SLUICE_ALLOC_PER_ENGINE, "per-engine", "shadow counters with one semaphore per stream" },
   { SLUICE_ALLOC_BARRIER, "barrier", "all engines meet at every loop arrival and iteration end" },
 };
 
@@ -22,6 +24,14 @@ const sluice_strategy *sluice_strategies(size_t *count)
 {
   *count = sizeof strategies / sizeof *strategies;
   return strategies;
+}
+
+static const char *name_of(enum sluice_alloc alloc)
+{
+  for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++)
+    if (strategies[i].alloc == alloc)
+      return strategies[i].name;
+  return "?";
 }
 
 struct pipeline {
@@ -74,10 +84,15 @@ static int pass_allocate(struct pipeline *p)
              sl_text(p->program, p->kernel->name));
     return SLUICE_E_INPUT;
   }
+  static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
+  struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
+                                      sharing[p->options->counters] };
   switch (p->options->alloc) {
-  case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(p->program, p->kernel, p->target, &p->report);
-  case SLUICE_ALLOC_PER_LOOP: return sl_allocate_per_loop(p->program, p->kernel, p->target, &p->report);
-  case SLUICE_ALLOC_BARRIER: return sl_allocate_barrier(p->program, p->kernel, p->target, &p->report);
+  case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(&allocation);
+  case SLUICE_ALLOC_PER_ENGINE: allocation.sharing = SL_SHARE_STREAM; return sl_allocate_shadow(&allocation);
+  case SLUICE_ALLOC_PER_LOOP: allocation.sharing = SL_SHARE_BLOCK; return sl_allocate_closed_form(&allocation);
+  case SLUICE_ALLOC_PER_INSTRUCTION: allocation.sharing = SL_SHARE_NOTHING; return sl_allocate_closed_form(&allocation);
+  case SLUICE_ALLOC_BARRIER: return sl_allocate_barrier(&allocation);
   }
   assert(false && "unknown strategy");
   return SLUICE_E_INPUT;

@@ -9,12 +9,18 @@
 
 struct writer {
   struct sl_plan *plan;
-  sl_map taken; /* names of the kernel's namespace and of the author's registers */
+  sl_map taken;     /* names of the kernel's namespace */
+  sl_map registers; /* the author's registers */
 };
 
 static void take(struct writer *w, sl_name name)
 {
   *sl_map_put(&w->taken, w->plan->heap, name, NULL) = 1;
+}
+
+static void take_register(struct writer *w, sl_name name)
+{
+  *sl_map_put(&w->registers, w->plan->heap, name, NULL) = 1;
 }
 
 static void take_declared_names(struct writer *w)
@@ -42,7 +48,7 @@ static void take_registers(struct writer *w)
     const struct sl_op *op = sl_stmt_op(kernel, at);
     enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
     if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
-      take(w, (sl_name)kernel->operands.data[op->first_operand].value);
+      take_register(w, (sl_name)kernel->operands.data[op->first_operand].value);
   }
 }
 
@@ -185,12 +191,12 @@ static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
     struct sl_vreg_role role = code->roles.data[item->dst];
     sl_name wished = role.kind ? plan->register_name(plan->state, code, role) : sl_intern(plan->program, "w");
     sl_name name = wished;
-    for (uint32_t n = 2; sl_map_get(&own.taken, name) || sl_map_get(&w->taken, name); n++)
+    for (uint32_t n = 2; sl_map_get(&own.registers, name) || sl_map_get(&w->registers, name); n++)
       name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
-    take(&own, name);
+    take_register(&own, name);
     registers[item->dst] = name;
   }
-  sl_map_free(&own.taken, plan->heap);
+  sl_map_free(&own.registers, plan->heap);
   return registers;
 }
 
@@ -221,8 +227,17 @@ static void name_semaphores(struct writer *w)
       continue;
     char buffer[48];
     const char *block = sl_plan_block_name(plan, sem->block, buffer);
-    const char *stream = sl_text(plan->program, plan->kernel->streams.data[sem->stream].name);
-    sem->name = free_name(w, sl_internf(plan->program, "s_%s%s%s", block, block[0] ? "_" : "", stream));
+    sl_buf buf;
+    sl_buf_init(&buf, plan->heap);
+    if (sem->producer) {
+      sl_buf_puts(&buf, "s_");
+      sl_plan_add_label(&buf, plan, sem->producer);
+    } else {
+      sl_buf_printf(&buf, "s_%s%s%s", block, block[0] ? "_" : "",
+                    sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
+    }
+    sem->name = free_name(w, sl_intern(plan->program, sl_buf_text(&buf)));
+    sl_heap_free(plan->heap, buf.data);
   }
 }
 

@@ -20,7 +20,7 @@
 #include "property/campaign.h"
 #include "target/target.h"
 
-enum { STRATEGIES = 3, ASSIGNMENTS = 6, INSTANCE_LIMIT = 1000, STEP_LIMIT = 200000, MAX_PARAMS = 32, MAX_DISTANCE = 4 };
+enum { STRATEGIES = 5, ASSIGNMENTS = 6, INSTANCE_LIMIT = 1000, STEP_LIMIT = 200000, MAX_PARAMS = 32, MAX_DISTANCE = 4 };
 
 /* What is done to a synchronized kernel to see whether the oracle notices, and the least share that must be noticed:
  * a wait may be implied by others, a register may count what is never waited for in the runs tried. */
@@ -37,6 +37,8 @@ static const struct strategy {
   bool may_refuse, is_exact;
 } strategies[STRATEGIES] = { { SLUICE_ALLOC_SHADOW, "shadow", false, true },
                              { SLUICE_ALLOC_PER_LOOP, "per-loop", true, true },
+                             { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction", true, true },
+                             { SLUICE_ALLOC_PER_ENGINE, "per-engine", false, true },
                              { SLUICE_ALLOC_BARRIER, "barrier", false, false } };
 
 struct campaign_state {

@@ -1,4 +1,5 @@
-/* per_loop.c: the published strategy: one semaphore per (loop, stream), thresholds in closed form (arXiv 2608.13757, 5.2-5.5).
+/* closed_form.c: the published strategies per-loop and per-instruction: thresholds in closed form (arXiv 2608.13757, 5.2-5.5),
+ * with one semaphore per (loop, stream) or one per awaited instruction (then N = K = 1 below).
  *
  * On each engine r_l counts all iterations of loop l so far, h_l those of the current visit. With S the innermost common
  * loop, P the producer's own, N the updates in P's body on the producer's stream and K the producer's place among them:
@@ -14,6 +15,8 @@
  *
  * Everything else is refused with the name of the edge. Exact where it applies. Linear in the tree times engines.
  */
+#include <assert.h>
+
 #include "sync/passes.h"
 #include "sync/plan.h"
 
@@ -27,7 +30,7 @@ struct counter {
   uint32_t next; /* of the same block */
 };
 
-struct per_loop {
+struct closed_form {
   struct sl_plan *plan;
   uint8_t *form; /* by edge */
   sl_vec(struct counter) counters; /* (from 1) */
@@ -37,14 +40,14 @@ struct per_loop {
   sl_vreg *mask; /* by engine: register for no-wait masks */
 };
 
-static sl_index block_of(const struct per_loop *p, sl_index stmt)
+static sl_index block_of(const struct closed_form *p, sl_index stmt)
 {
   return p->plan->kernel->stmts.data[stmt].block;
 }
 
 /* ---- which form an edge has ---- */
 
-static enum form classify(struct per_loop *p, const struct sl_edge *edge)
+static enum form classify(struct closed_form *p, const struct sl_edge *edge)
 {
   const struct sl_plan *plan = p->plan;
   const struct sl_kernel *kernel = plan->kernel;
@@ -68,7 +71,7 @@ static enum form classify(struct per_loop *p, const struct sl_edge *edge)
   return FORM_NONE;
 }
 
-static struct counter *put_counter(struct per_loop *p, uint32_t engine, sl_index block)
+static struct counter *put_counter(struct closed_form *p, uint32_t engine, sl_index block)
 {
   bool is_new;
   uint32_t *at = sl_map_put(&p->counter_of, p->plan->heap, sl_map_pair(engine, block), &is_new);
@@ -85,7 +88,7 @@ enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK };
 
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
-  const struct sl_plan *plan = ((struct per_loop *)state)->plan;
+  const struct sl_plan *plan = ((struct closed_form *)state)->plan;
   char buffer[48];
   (void)code;
   if (role.kind == ROLE_MASK)
@@ -94,14 +97,14 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
   return sl_internf(plan->program, "%s_%s", role.kind == ROLE_ALL ? "r" : "h", block[0] ? block : "root");
 }
 
-static void need_r(struct per_loop *p, uint32_t engine, sl_index block)
+static void need_r(struct closed_form *p, uint32_t engine, sl_index block)
 {
   struct counter *counter = put_counter(p, engine, block);
   if (!counter->r)
     counter->r = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_ALL, block, 0 });
 }
 
-static void need_h(struct per_loop *p, uint32_t engine, sl_index block)
+static void need_h(struct closed_form *p, uint32_t engine, sl_index block)
 {
   struct counter *counter = put_counter(p, engine, block);
   if (!counter->h)
@@ -109,7 +112,7 @@ static void need_h(struct per_loop *p, uint32_t engine, sl_index block)
 }
 
 /* Classifies every edge, notes which counters each engine keeps and which semaphores need a credit. */
-static int collect(struct per_loop *p)
+static int collect(struct closed_form *p)
 {
   struct sl_plan *plan = p->plan;
   bool failed = false;
@@ -131,7 +134,7 @@ static int collect(struct per_loop *p)
   return failed ? SLUICE_E_ANSWER : SLUICE_OK;
 }
 
-static void make_lists(struct per_loop *p)
+static void make_lists(struct closed_form *p)
 {
   const struct sl_plan *plan = p->plan;
   uint32_t blocks = plan->kernel->blocks.len;
@@ -165,7 +168,7 @@ static void increment(struct sl_regcode *code, sl_vreg vreg)
 
 static void start_block(void *strategy, sl_index block, sl_engines engines)
 {
-  struct per_loop *p = strategy;
+  struct closed_form *p = strategy;
   if (block == p->plan->kernel->root)
     for (uint32_t c = 1; c < p->counters.len; c++)
       if (p->counters.data[c].r)
@@ -180,7 +183,7 @@ static void start_block(void *strategy, sl_index block, sl_engines engines)
 }
 
 /* The threshold of edge `i`, computed into a temporary where it is not a register or a number already. */
-static struct sl_value threshold_of(struct per_loop *p, uint32_t i)
+static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
 {
   const struct sl_plan *plan = p->plan;
   const struct sl_edge *edge = &plan->edges.data[i];
@@ -210,7 +213,7 @@ static struct sl_value threshold_of(struct per_loop *p, uint32_t i)
 
 static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engines)
 {
-  struct per_loop *p = strategy;
+  struct closed_form *p = strategy;
   const struct sl_plan *plan = p->plan;
   (void)engines;
   for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next) {
@@ -231,7 +234,7 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
 }
 
 /* An engine without instructions in a loop whose iterations it counts adds the trip count at once where it is at hand. */
-static bool count_at_once(struct per_loop *p, sl_index loop, uint32_t c)
+static bool count_at_once(struct closed_form *p, sl_index loop, uint32_t c)
 {
   const struct sl_plan *plan = p->plan;
   const struct counter *counter = &p->counters.data[c];
@@ -242,7 +245,7 @@ static bool count_at_once(struct per_loop *p, sl_index loop, uint32_t c)
   return true;
 }
 
-static void zero_visit(struct per_loop *p, sl_index block)
+static void zero_visit(struct closed_form *p, sl_index block)
 {
   for (uint32_t c = block ? p->counters_of_block[block] : 0; c; c = p->counters.data[c].next)
     if (p->counters.data[c].h)
@@ -251,7 +254,7 @@ static void zero_visit(struct per_loop *p, sl_index block)
 
 static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
 {
-  struct per_loop *p = strategy;
+  struct closed_form *p = strategy;
   const struct sl_plan *plan = p->plan;
   const struct sl_kernel *kernel = plan->kernel;
   if (kernel->stmts.data[stmt].kind == SL_STMT_IF) {
@@ -278,17 +281,17 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
   (void)engines;
 }
 
-int sl_allocate_per_loop(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+int sl_allocate_closed_form(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
-  struct sl_plan plan = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel,
-                          .target = target, .report = report, .strategy = "per-loop" };
-  int status = sl_plan_prepare(&plan, false);
-  struct per_loop p = { .plan = &plan };
+  assert(allocation->sharing != SL_SHARE_STREAM && "the published sum per engine is wrong: shadow counters do it");
+  struct sl_plan plan = sl_plan_of(allocation);
+  struct closed_form p = { .plan = &plan };
   plan.register_name = register_name;
   plan.state = &p;
+  int status = sl_plan_prepare(&plan, false);
   if (status == SLUICE_OK) {
-    sl_plan_share(&plan, SL_SHARE_BLOCK);
+    sl_plan_share(&plan, allocation->sharing, false);
     (void)sl_vec_push(plan.heap, &p.counters);
     status = collect(&p);
   }
