@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/** Fixes what the run decides: a parameter or loaded register (values[0]), or an opaque condition (its sequence of
- * outcomes, 0 or 1, repeated from the start when it runs out). */
+/** Fixes what the run decides: the values tried for a parameter (each >= 0), or the sequence of values of a loaded register or
+ * of outcomes of an opaque condition (0 or 1), repeated from the start when it runs out. */
 typedef struct sluice_input {
   const char *name;
   const int64_t *values;

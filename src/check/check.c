@@ -28,6 +28,8 @@ struct check_call {
   sl_program *own, *other;               /* copies with expanded copies of operations */
   sl_source own_source, other_source;    /* views with tables of lines of their own */
   sl_report report;
+  bool *input_found; /* by fixed input: some kernel has it */
+  bool all_ready;    /* every kernel could be run, so an input that was not found is nowhere */
 };
 
 /* One kernel being checked. */
@@ -198,6 +200,7 @@ static int prepare(struct subject *s, sl_heap *heap, struct sl_kernel *kernel, s
 {
   struct check_call *call = s->call;
   const char *name = sl_text(call->own, kernel->name);
+  call->result->findings.seen = (sl_map){ 0 }; /* places are those of one kernel */
   const struct sl_target *target = sl_target_find(call->targets, sl_text(call->own, kernel->target));
   assert(target && "the program is verified, so its target is known");
   s->context = (struct sl_finding_context){ .heap = heap, .findings = &call->result->findings, .machine = &s->machine,
@@ -218,10 +221,12 @@ static int prepare(struct subject *s, sl_heap *heap, struct sl_kernel *kernel, s
   enum sl_run_status ready = sl_machine_init(&s->machine, heap, call->own, kernel, target, &s->reference);
   if (ready != SL_RUN_OK) {
     sl_finding_add_run(&s->context, ready);
+    s->undecided = ready == SL_RUN_UNDECIDED;
     return SLUICE_E_ANSWER;
   }
-  return sl_choices_init(&s->choices, heap, &s->machine.code, &s->reference.code, largest_distance(&s->reference),
-                         call->options, &call->report);
+  sl_choices_init(&s->choices, heap, &s->machine.code, &s->reference.code, largest_distance(&s->reference), call->options,
+                  call->input_found);
+  return SLUICE_OK;
 }
 
 static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
@@ -250,8 +255,21 @@ static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
       for_each_wait(s, try_deleting);
     add_summary(s, heap);
   }
+  call->all_ready &= status == SLUICE_OK;
   call->result->findings.undecided |= s->undecided;
   return SLUICE_OK;
+}
+
+static int check_inputs(struct check_call *call)
+{
+  int status = SLUICE_OK;
+  for (size_t i = 0; call->all_ready && i < call->options->input_count; i++)
+    if (!call->input_found[i]) {
+      sl_error(&call->report, SL_RULE_UNDEFINED, SL_NO_LOC, "no kernel has a parameter, opaque condition or loaded register '%s'",
+               call->options->inputs[i].name);
+      status = SLUICE_E_INPUT;
+    }
+  return status;
 }
 
 /* Findings outlive the programs, and name their files. */
@@ -266,6 +284,8 @@ static int check_guarded(void *arg)
 {
   struct check_call *call = arg;
   keep_names(call);
+  call->all_ready = true;
+  call->input_found = sl_heap_calloc(&call->result->heap, call->options->input_count + 1, sizeof *call->input_found);
   sl_program_copy_into(call->own, call->input);
   sl_program_copy_into(call->other, call->against);
   for (uint32_t i = 0; i < call->own->kernels.len; i++)
@@ -277,7 +297,7 @@ static int check_guarded(void *arg)
     if (status != SLUICE_OK)
       return status;
   }
-  return SLUICE_OK;
+  return check_inputs(call);
 }
 
 /* A view of a program's source for one call: the program may be shared between threads, its table of lines may not. */

@@ -208,8 +208,11 @@ static void add_choice(struct collector *c, enum sl_choice_kind kind, const char
   struct sl_choice choice = { .kind = (uint8_t)kind, .name = name, .occurrence = occurrence, .is_while = is_while,
                               .first_option = choices->options.len };
   const sluice_input *fixed = fixed_input(c, name);
-  if (fixed) {
-    add_option(choices, fixed->values, (uint32_t)(kind == SL_CHOICE_PARAM ? 1 : fixed->count));
+  if (fixed && kind == SL_CHOICE_PARAM) {
+    for (size_t i = 0; i < fixed->count; i++)
+      add_number(choices, &choice, fixed->values[i]);
+  } else if (fixed) {
+    add_option(choices, fixed->values, (uint32_t)fixed->count);
   } else if (!steers) {
     int64_t value = otherwise.state == SL_CONST_KNOWN ? otherwise.value : 1;
     add_option(choices, &value, 1);
@@ -385,24 +388,16 @@ static void add_large_rows(struct sl_choices *choices, uint32_t *capacity)
   }
 }
 
-int sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
-                    const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
-                    sl_report *report)
+void sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
+                     const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
+                     bool *fixed_found)
 {
   memset(choices, 0, sizeof *choices);
   choices->heap = heap;
-  struct collector c = { .choices = choices, .options = options, .largest = largest };
-  c.fixed_found = sl_heap_calloc(heap, options->input_count + 1, sizeof *c.fixed_found);
+  struct collector c = { .choices = choices, .options = options, .largest = largest, .fixed_found = fixed_found };
   find_moduli(&c, reference->kernel);
   collect(&c, own);
   collect(&c, reference);
-  for (size_t i = 0; i < options->input_count; i++)
-    if (!c.fixed_found[i]) {
-      sl_error(report, SL_RULE_UNDEFINED, own->kernel->loc,
-               "kernel '%s' has no parameter, opaque condition or loaded register '%s'",
-               sl_text(own->program, own->kernel->name), options->inputs[i].name);
-      return SLUICE_E_INPUT;
-    }
   uint64_t total = 1;
   for (uint32_t i = 0; i < choices->choices.len && total <= options->max_runs; i++)
     total *= choices->choices.data[i].option_count;
@@ -412,7 +407,6 @@ int sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_m
   else
     add_sample(choices, options->max_runs, options->seed, &capacity);
   add_large_rows(choices, &capacity);
-  return SLUICE_OK;
 }
 
 /* ---- inputs of one row ---- */
@@ -508,8 +502,6 @@ void sl_print_row(sl_buf *buf, const struct sl_choices *choices, uint32_t row)
     print_option(buf, choices, choice, choices->rows[(size_t)row * choices->choices.len + i]);
     separator = ", ";
   }
-  if (!separator[0])
-    sl_buf_puts(buf, "the only one");
 }
 
 void sl_print_choices(sl_buf *buf, const struct sl_choices *choices)

@@ -51,15 +51,15 @@ struct sl_bound_inputs {
 };
 
 /* The choices of a pair of kernels (the checked one and the one that gives the dependences; may be the same). `largest` is the
- * largest distance. Returns SLUICE_OK or SLUICE_E_INPUT (reported) for fixed inputs that name nothing. */
-int sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
-                    const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
-                    sl_report *report);
+ * largest distance. Sets fixed_found[i] for each fixed input i that one of the kernels has. */
+void sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
+                     const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
+                     bool *fixed_found);
 void sl_bound_inputs_init(struct sl_bound_inputs *bound, sl_heap *heap, const struct sl_choices *choices,
                           const struct sl_machine_code *code);
 void sl_bound_inputs_select(struct sl_bound_inputs *bound, uint32_t row);
 
-/* "n = 3, ?c = 0 1 ..." of one row; and what is tried of each choice. */
+/* "n = 3, ?c = 0 1 ..." of one row, nothing when nothing varies; and what is tried of each choice. */
 void sl_print_row(sl_buf *buf, const struct sl_choices *choices, uint32_t row);
 void sl_print_choices(sl_buf *buf, const struct sl_choices *choices);
 

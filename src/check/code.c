@@ -325,6 +325,11 @@ uint32_t sl_thread_operand(struct sl_thread *thread, uint32_t engine, const stru
   return operand_value(thread, &thread->engines[engine], operand, at);
 }
 
+int64_t sl_thread_value(struct sl_thread *thread, uint32_t engine, sl_index expr, sl_index at)
+{
+  return evaluate(thread, &thread->engines[engine], expr, 0, at);
+}
+
 uint32_t sl_thread_threshold(const struct sl_thread *thread, uint32_t engine, const struct sl_gate *gate)
 {
   const struct sl_engine_state *state = &thread->engines[engine];

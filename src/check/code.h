@@ -102,6 +102,9 @@ const struct sl_step *sl_thread_next(struct sl_thread *thread, sl_heap *heap, ui
 /* The value of a wait's threshold, as a 32-bit number. */
 uint32_t sl_thread_threshold(const struct sl_thread *thread, uint32_t engine, const struct sl_gate *gate);
 
+/* The value of an expression as an engine sees it now; sets the thread's error when it has none. */
+int64_t sl_thread_value(struct sl_thread *thread, uint32_t engine, sl_index expr, sl_index at);
+
 /* The value of an operand that is no memory. */
 uint32_t sl_thread_operand(struct sl_thread *thread, uint32_t engine, const struct sl_operand *operand, sl_index at);
 

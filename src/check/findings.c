@@ -135,7 +135,10 @@ static void note_run(struct writer *w)
   sl_buf buf;
   sl_buf_init(&buf, w->context->heap);
   sl_print_row(&buf, w->context->choices, w->context->row);
-  note(w, NULL, SL_NO_LOC, "in the run with %s", sl_buf_text(&buf));
+  if (buf.len)
+    note(w, NULL, SL_NO_LOC, "in the run with %s", sl_buf_text(&buf));
+  else
+    note(w, NULL, SL_NO_LOC, "in the only run");
 }
 
 static const char *at_iteration(struct sl_finding_context *context, const char *iteration)
@@ -148,6 +151,18 @@ static const char *at_iteration(struct sl_finding_context *context, const char *
 }
 
 /* ---- races ---- */
+
+/* " at i = 2" of the consumer. */
+static const char *consumer_iteration(struct sl_finding_context *context, const struct sl_witness *witness)
+{
+  sl_buf iteration;
+  sl_buf_init(&iteration, context->heap);
+  if (!witness->instance)
+    return at_iteration(context, witness->iteration);
+  sl_reference_iteration(context->reference, context->heap, &context->inputs->inputs,
+                         context->machine->reference_engine[witness->engine], witness->instance, &iteration);
+  return at_iteration(context, sl_buf_text(&iteration));
+}
 
 static void add_race(struct sl_finding_context *context)
 {
@@ -174,7 +189,7 @@ static void add_race(struct sl_finding_context *context)
   note(&w, NULL, SL_NO_LOC, "when it issues, %s is known to have retired %u of them", stream, witness.seen);
   note_run(&w);
   add(&w, SLUICE_ERROR, "race", loc_of(context, witness.stmt), "'%s'%s on %s may issue before '%s' on %s has retired", consumer,
-      at_iteration(context, witness.iteration), engine_name(context->machine, witness.engine), producer, stream);
+      consumer_iteration(context, &witness), engine_name(context->machine, witness.engine), producer, stream);
 }
 
 /* ---- deadlocks ---- */
@@ -356,10 +371,17 @@ static void add_why(struct sl_finding_context *context, enum sl_run_status statu
   if (!is_new(context, status, witness->stmt, 0))
     return;
   struct writer w = { .context = context, .stmt = witness->stmt };
+  const char *why = witness->why ? witness->why : "it does not fit";
+  if (witness->missing)
+    note(&w, context->other_source, context->reference->code.kernel->stmts.data[witness->missing].loc, "'%s'",
+         name_of(context, &context->reference->code, witness->missing));
   if (context->choices->row_count)
     note_run(&w);
-  add(&w, severity, rule, loc_of(context, witness->stmt), "'%s': %s", name_of(context, &context->machine->code, witness->stmt),
-      witness->why ? witness->why : "it does not fit");
+  if (witness->stmt)
+    add(&w, severity, rule, loc_of(context, witness->stmt), "'%s': %s",
+        name_of(context, &context->machine->code, witness->stmt), why);
+  else
+    add(&w, severity, rule, context->machine->code.kernel->loc, "kernel '%s': %s", context->kernel, why);
 }
 
 void sl_finding_add_run(struct sl_finding_context *context, enum sl_run_status status)

@@ -22,15 +22,36 @@ static void number_sems(struct sl_machine *m)
   uint32_t next = 1;
   for (uint32_t v = 1; v < kernel->events.len; v++) {
     m->event_of[kernel->events.data[v].name] = next;
-    next += kernel->events.data[v].count ? kernel->events.data[v].count : 1;
+    next += kernel->events.data[v].count;
   }
   m->sem_count = kernel->sems.len;
   m->event_count = next;
   m->sems = sl_heap_calloc(m->heap, m->sem_count + m->event_count + 1u, sizeof *m->sems);
+  for (uint32_t v = 1; v < kernel->events.len; v++)
+    m->sems[m->sem_count + m->event_of[kernel->events.data[v].name]].elements = kernel->events.data[v].count;
 }
 
-/* Statically: who writes each semaphore, who waits for each event, whether issue lanes are needed. Elements of an event array
- * are judged together. */
+/* The elements of an array are used alike, as far as can be told without running. */
+static void spread_uses(struct sl_machine *m)
+{
+  for (uint32_t v = m->sem_count + 1; v < m->sem_count + m->event_count; v++)
+    for (uint32_t i = 1; i < m->sems[v].elements; i++) {
+      m->sems[v + i].is_multi = m->sems[v].is_multi;
+      m->sems[v + i].waiting = m->sems[v].waiting;
+    }
+}
+
+/* Keeps the numbers of states far from 32 bits. */
+static bool has_too_many_events(const struct sl_kernel *kernel)
+{
+  enum { MOST = 1 << 20 };
+  uint64_t count = 0;
+  for (uint32_t v = 1; v < kernel->events.len; v++)
+    count += kernel->events.data[v].count;
+  return count > MOST;
+}
+
+/* Statically: who writes each semaphore, who waits for each event, whether issue lanes are needed. */
 static void find_uses(struct sl_machine *m)
 {
   const struct sl_kernel *kernel = m->code.kernel;
@@ -59,6 +80,7 @@ static void find_uses(struct sl_machine *m)
       m->sems[s].waiting |= engine;
     }
   }
+  spread_uses(m);
   m->has_issue_lanes |= m->has_exact_waits;
   for (uint32_t s = 0; m->has_issue_lanes && s < m->sem_count + m->event_count; s++) {
     m->sems[s].last_wait = sl_heap_calloc(m->heap, m->code.presence.engines.len + 1u, sizeof(uint32_t));
@@ -73,6 +95,23 @@ static enum sl_run_status cannot(struct sl_machine *m, enum sl_run_status status
   m->witness.stmt = stmt;
   m->witness.why = why;
   return status;
+}
+
+/* Names the first instruction of the reference that has no match. */
+static enum sl_run_status report_missing(struct sl_machine *m)
+{
+  const struct sl_reference *r = m->reference;
+  const struct sl_kernel *theirs = r->code.kernel;
+  bool *is_matched = sl_heap_calloc(m->heap, theirs->stmts.len, sizeof *is_matched);
+  for (uint32_t at = 1; at < m->code.kernel->stmts.len; at++)
+    is_matched[m->matched[at]] = true;
+  for (sl_index at = sl_walk_first(theirs, theirs->root); at; at = sl_walk_next(theirs, theirs->root, at))
+    if (!is_matched[at] && (r->need_count[at] || r->producer_of[at])) {
+      m->witness.missing = at;
+      break;
+    }
+  sl_heap_free(m->heap, is_matched);
+  return cannot(m, SL_RUN_MISMATCH, SL_NONE, "an instruction with dependences is missing");
 }
 
 /* Every instruction that is an end of a dependence in the reference must be here under the same label, once, on the stream
@@ -101,9 +140,7 @@ static enum sl_run_status match_instructions(struct sl_machine *m)
     m->matched[at] = *theirs_at;
     found++;
   }
-  if (found != by_label.len)
-    return cannot(m, SL_RUN_MISMATCH, SL_NONE, "an instruction with dependences is missing here");
-  return SL_RUN_OK;
+  return found == by_label.len ? SL_RUN_OK : report_missing(m);
 }
 
 /* The engine of the same name in the kernel that gives the dependences. */
@@ -142,6 +179,8 @@ enum sl_run_status sl_machine_init(struct sl_machine *m, sl_heap *heap, const sl
   uint32_t engines = m->code.presence.engines.len, streams = kernel->streams.len;
   for (uint32_t e = 0; e < engines; e++)
     sl_code_compile(&m->code, (sl_engines)1 << e);
+  if (has_too_many_events(kernel))
+    return cannot(m, SL_RUN_UNDECIDED, SL_NONE, "it declares more events than are checked");
   number_sems(m);
   find_uses(m);
   m->producer_lane0 = 0;
@@ -206,20 +245,6 @@ static uint64_t greatest(const struct sl_target *target)
 {
   uint32_t bits = target->sem.width - (target->sem.is_signed ? 1u : 0u);
   return ((uint64_t)1 << bits) - 1;
-}
-
-/* Where the semaphores' states of a gate's event are: element of its array. */
-static uint32_t event_state(struct sl_machine *m, uint32_t engine, sl_name name, sl_index index)
-{
-  uint32_t base = m->sem_count + m->event_of[name];
-  if (!index)
-    return base;
-  const struct sl_expr *expr = &m->code.kernel->exprs.data[index];
-  int64_t value = expr->kind == SL_EXPR_INT ? expr->u.value
-                : expr->kind == SL_EXPR_NAME
-                  ? m->states[engine].slots[m->code.slot_of[expr->u.value]]
-                  : -1;
-  return value < 0 ? UINT32_MAX : base + (uint32_t)value;
 }
 
 /* The oldest kept update that brings the semaphore to `units` over its base; NULL when the waiter need not know one. Searched
@@ -320,6 +345,20 @@ static void stop_because(struct sl_machine *m, enum sl_run_status status, uint32
 
 /* ---- issue ---- */
 
+/* The state of an event, with the index as the engine sees it. NULL: it has no such element (reported). */
+static struct sl_sem_state *event_state(struct sl_machine *m, uint32_t engine, sl_index stmt, sl_name name, sl_index index)
+{
+  struct sl_sem_state *first = &m->sems[m->sem_count + m->event_of[name]];
+  int64_t value = index ? sl_thread_value(&m->engines[engine].thread, engine, index, stmt) : 0;
+  if (m->engines[engine].thread.error)
+    stop(m, SL_RUN_MEANINGLESS, engine, stmt);
+  else if (value < 0 || value >= first->elements)
+    stop_because(m, SL_RUN_UNDECIDED, engine, stmt, "the index of an event is outside its array");
+  else
+    return first + value;
+  return NULL;
+}
+
 /* The state and the threshold of a gate, for an engine that stands at it. NULL: it cannot be decided (reported). */
 static struct sl_sem_state *gate_state(struct sl_machine *m, uint32_t engine, sl_index stmt, const struct sl_gate *gate,
                                        uint32_t *threshold)
@@ -328,17 +367,15 @@ static struct sl_sem_state *gate_state(struct sl_machine *m, uint32_t engine, sl
     *threshold = sl_thread_threshold(&m->engines[engine].thread, engine, gate);
     return &m->sems[m->sem_of[gate->name]];
   }
-  uint32_t index = event_state(m, engine, gate->name, gate->event_index);
-  if (index == UINT32_MAX || index >= m->sem_count + m->event_count) {
-    stop_because(m, SL_RUN_UNDECIDED, engine, stmt, "an event's index is not a number or a loop variable in range");
+  struct sl_sem_state *event = event_state(m, engine, stmt, gate->name, gate->event_index);
+  if (!event)
     return NULL;
-  }
-  if (m->sems[m->sem_count + m->event_of[gate->name]].waiting & ~((sl_engines)1 << engine)) {
+  if (event->waiting & ~((sl_engines)1 << engine)) {
     stop_because(m, SL_RUN_UNDECIDED, engine, stmt, "an event with several waiting engines");
     return NULL;
   }
-  *threshold = m->sems[index].taken + 1;
-  return &m->sems[index];
+  *threshold = event->taken + 1;
+  return event;
 }
 
 static uint32_t weaken(const struct sl_machine *m, const struct sl_sem_state *sem, uint32_t wait, uint32_t threshold)
@@ -502,11 +539,9 @@ static void update_semaphores(struct sl_machine *m, uint32_t engine, sl_index st
   }
   for (uint32_t i = 0; i < op->set_count; i++) {
     const struct sl_event_set *set = &kernel->sets.data[op->first_set + i];
-    uint32_t index = event_state(m, engine, set->event, set->index);
-    if (index == UINT32_MAX || index >= m->sem_count + m->event_count)
-      stop_because(m, SL_RUN_UNDECIDED, engine, stmt, "an event's index is not a number or a loop variable in range");
-    else
-      add_units(m, engine, stmt, &m->sems[index], 1, op->stream);
+    struct sl_sem_state *event = event_state(m, engine, stmt, set->event, set->index);
+    if (event)
+      add_units(m, engine, stmt, event, 1, op->stream);
   }
 }
 
@@ -786,7 +821,7 @@ static void try_suspects(struct sl_machine *m)
       if (m->engines[suspect->engine].instances < suspect->instance)
         continue;
       m->witness = (struct sl_witness){ .need = suspect->need, .position = suspect->position, .seen = suspect->seen,
-                                        .stream = suspect->stream };
+                                        .stream = suspect->stream, .instance = suspect->instance };
       stop(m, SL_RUN_RACE, suspect->engine, suspect->stmt);
       m->witness.iteration[0] = '\0'; /* the engines have run past it */
     }

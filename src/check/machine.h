@@ -43,8 +43,10 @@ struct sl_witness {
   uint32_t engine;
   uint32_t need;              /* RACE: index into reference->needs */
   uint32_t position, seen;    /* RACE: chain position wanted, and the one known at issue */
+  uint32_t instance;          /* RACE: the consumer's number among its engine's instances; 0 = `iteration` says it */
   uint32_t stream;            /* RACE: the producer's stream, in the reference's kernel */
   uint32_t sem;               /* LEAK, LIMIT: index into kernel->sems; UNDECIDED: what it is about */
+  sl_index missing;           /* MISMATCH: an instruction of the reference's kernel that is not here; 0 = something else */
   bool is_event;
   uint32_t value;             /* LEAK: final value */
   const char *why;            /* UNDECIDED, MISMATCH, MEANINGLESS: static text */
@@ -83,6 +85,7 @@ struct sl_sem_state {
   uint32_t *last_wait;        /* by engine: issue number of the latest wait; only with issue lanes */
   uint32_t *last_update;      /* by stream: position of the latest update; only with issue lanes */
   uint32_t taken;             /* events: waits that took one */
+  uint32_t elements;          /* first of an event's states: how many there are */
 };
 
 struct sl_machine {

@@ -191,21 +191,41 @@ const uint32_t *sl_reference_next(struct sl_reference *r, sl_heap *heap, uint32_
   return instance;
 }
 
+/* The next instruction that is an end of a dependence, NULL at the end: what a fresh reference steps through. */
+static const struct sl_step *next_end(struct sl_reference *r, sl_heap *heap)
+{
+  for (;;) {
+    const struct sl_step *step = sl_thread_next(&r->thread, heap, r->limit - r->thread.steps);
+    if (!step || step->kind == SL_STEP_END)
+      return NULL;
+    bool is_op = step->kind == SL_STEP_OP || step->kind == SL_STEP_DRAIN;
+    if (is_op && (r->need_count[step->a] || r->producer_of[step->a]))
+      return step;
+  }
+}
+
 sl_index sl_reference_locate(struct sl_reference *r, sl_heap *heap, const struct sl_inputs *inputs, uint32_t stream,
                              uint32_t position, sl_buf *iteration)
 {
-  uint64_t limit = r->limit;
-  sl_reference_start(r, inputs, limit);
-  for (;;) {
-    const struct sl_step *step = sl_thread_next(&r->thread, heap, limit - r->thread.steps);
-    if (!step || step->kind == SL_STEP_END)
-      return SL_NONE;
-    bool is_op = step->kind == SL_STEP_OP || step->kind == SL_STEP_DRAIN;
-    if (!is_op || !r->producer_of[step->a] || sl_stmt_op(r->code.kernel, step->a)->stream != stream)
+  sl_reference_start(r, inputs, r->limit);
+  for (const struct sl_step *step; (step = next_end(r, heap)) != NULL;) {
+    if (!r->producer_of[step->a] || sl_stmt_op(r->code.kernel, step->a)->stream != stream)
       continue;
     if (++r->chain[stream] == position) {
       sl_print_iteration(iteration, &r->code, &r->states[step->engine], step->a);
       return step->a;
     }
   }
+  return SL_NONE;
+}
+
+void sl_reference_iteration(struct sl_reference *r, sl_heap *heap, const struct sl_inputs *inputs, uint32_t engine,
+                            uint32_t instance, sl_buf *iteration)
+{
+  sl_reference_start(r, inputs, r->limit);
+  for (const struct sl_step *step; (step = next_end(r, heap)) != NULL;)
+    if (step->engine == engine && --instance == 0) {
+      sl_print_iteration(iteration, &r->code, &r->states[engine], step->a);
+      return;
+    }
 }

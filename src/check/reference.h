@@ -60,5 +60,8 @@ const uint32_t *sl_reference_next(struct sl_reference *reference, sl_heap *heap,
  * the reference again; SL_NONE when there is none. */
 sl_index sl_reference_locate(struct sl_reference *reference, sl_heap *heap, const struct sl_inputs *inputs, uint32_t stream,
                              uint32_t position, sl_buf *iteration);
+/* The same for an engine's instance of that number, from 1. */
+void sl_reference_iteration(struct sl_reference *reference, sl_heap *heap, const struct sl_inputs *inputs, uint32_t engine,
+                            uint32_t instance, sl_buf *iteration);
 
 #endif
