@@ -106,15 +106,18 @@ static uint32_t next_occurrence(struct place_counter *counter, sl_name name)
   return 0;
 }
 
+static uint64_t place_of(const char *name, uint32_t occurrence)
+{
+  return sl_hash_mix((uint64_t)sl_hash_bytes(name, strlen(name)) << 32 | occurrence);
+}
+
 static void number_places(struct sl_oracle_view *view, struct sl_cond cond, struct place_counter *counter)
 {
   for (uint32_t i = cond.first; i < cond.first + cond.count; i++) {
     const struct sl_cmp *cmp = &view->kernel->cmps.data[i];
     if (cmp->op != SL_CMP_OPAQUE)
       continue;
-    const char *text = sl_text(view->program, cmp->opaque);
-    view->places[i] =
-        sl_hash_mix((uint64_t)sl_hash_bytes(text, strlen(text)) << 32 | next_occurrence(counter, cmp->opaque));
+    view->places[i] = place_of(sl_text(view->program, cmp->opaque), next_occurrence(counter, cmp->opaque));
   }
 }
 
@@ -202,11 +205,19 @@ int64_t sl_oracle_eval(struct sl_oracle_walk *walk, uint32_t stream, sl_index in
 }
 
 /* Five of eight true: `while ?w` runs 1.7 times on average. */
+static bool outcome(uint64_t seed, uint64_t place, uint32_t n)
+{
+  return (sl_hash_mix(seed + sl_hash_mix(place + n)) >> 32) % 8 < 5;
+}
+
+bool sl_oracle_outcome(uint64_t opaque_seed, const char *name, uint32_t occurrence, uint32_t n)
+{
+  return outcome(opaque_seed, place_of(name, occurrence), n);
+}
+
 static bool opaque_value(struct sl_oracle_walk *walk, uint32_t cmp)
 {
-  uint64_t place = walk->view->places[cmp];
-  uint64_t hash = sl_hash_mix(walk->inputs->opaque_seed + sl_hash_mix(place + walk->asked[cmp]++));
-  return (hash >> 32) % 8 < 5;
+  return outcome(walk->inputs->opaque_seed, walk->view->places[cmp], walk->asked[cmp]++);
 }
 
 static bool compare(struct sl_oracle_walk *walk, uint32_t stream, uint32_t index)

@@ -82,6 +82,9 @@ void sl_oracle_walk_start(struct sl_oracle_walk *walk);
 /* Moves to the next op, barrier or epilogue, deciding the loops and branches on the way. */
 void sl_oracle_walk_advance(struct sl_oracle_walk *walk);
 
+/* Outcome number n, from 0, of the opaque condition `name` at the place that is its `occurrence`-th in the text. */
+bool sl_oracle_outcome(uint64_t opaque_seed, const char *name, uint32_t occurrence, uint32_t n);
+
 /* Values on one stream's registers. A failure sets walk->error and gives 0. */
 int64_t sl_oracle_eval(struct sl_oracle_walk *walk, uint32_t stream, sl_index expr);
 uint32_t sl_oracle_register_value(struct sl_oracle_walk *walk, uint32_t stream, sl_name name);

@@ -62,6 +62,8 @@ char *sl_generate_text(enum sl_generate_mode mode, const uint8_t *bytes, size_t 
   sl_text_puts(&text, "");
   if (mode == SL_GENERATE_SYNTAX)
     sl_generate_syntax(&text, &choices);
+  else if (mode == SL_GENERATE_HAND)
+    sl_generate_hand(&text, &choices);
   else
     sl_generate_sync(&text, &choices);
   return text.data;

@@ -12,7 +12,8 @@
 
 enum sl_generate_mode {
   SL_GENERATE_SYNTAX, /* every feature of the grammar; parses, but means nothing */
-  SL_GENERATE_SYNC /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
+  SL_GENERATE_SYNC, /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
+  SL_GENERATE_HAND  /* small, synchronized by hand; most of them right */
 };
 
 /* NUL-terminated; free() it. Allocation failure aborts. */
