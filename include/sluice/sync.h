@@ -15,6 +15,7 @@ enum sluice_alloc {
   SLUICE_ALLOC_PER_LOOP,   /**< the published closed form, one semaphore per (loop, stream) */
   SLUICE_ALLOC_BARRIER,    /**< all-engine barriers at every loop arrival and iteration end */
   SLUICE_ALLOC_PER_INSTRUCTION, /**< the published closed form, one semaphore per awaited instruction */
+  SLUICE_ALLOC_UNROLL,     /**< loops with static trip counts written out, thresholds are numbers */
   SLUICE_ALLOC_PER_ENGINE  /**< one semaphore per stream, by shadow counters (the published sum is wrong) */
 };
 

@@ -125,22 +125,26 @@ static enum sl_run_status match_instructions(struct sl_machine *m)
   for (sl_index at = sl_walk_first(theirs, theirs->root); at; at = sl_walk_next(theirs, theirs->root, at))
     if (theirs->stmts.data[at].kind == SL_STMT_OP && (r->need_count[at] || r->producer_of[at]))
       *sl_map_put(&by_label, m->heap, sl_stmt_op(theirs, at)->label, NULL) = at;
-  uint32_t found = 0;
+  sl_map found = { 0 };
   for (sl_index at = sl_walk_first(ours, ours->root); at; at = sl_walk_next(ours, ours->root, at)) {
     if (ours->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(ours, at)->label)
       continue;
     const char *label = sl_text(program, sl_stmt_op(ours, at)->label);
     sl_name name = sl_names_find(&other->names, label, strlen(label));
     const uint32_t *theirs_at = name ? sl_map_get(&by_label, name) : NULL;
+    if (!theirs_at) { /* an instance of an unrolled loop: `mm@2.0` is `mm` */
+      name = sl_names_find(&other->names, label, strcspn(label, "@"));
+      theirs_at = name ? sl_map_get(&by_label, name) : NULL;
+    }
     if (!theirs_at)
       continue;
     uint32_t stream = sl_stmt_op(theirs, *theirs_at)->stream;
     if (m->stream_of_reference[stream] != sl_stmt_op(ours, at)->stream)
       return cannot(m, SL_RUN_MISMATCH, at, "it runs on another stream than in the kernel that gives the dependences");
     m->matched[at] = *theirs_at;
-    found++;
+    *sl_map_put(&found, m->heap, *theirs_at, NULL) = 1;
   }
-  return found == by_label.len ? SL_RUN_OK : report_missing(m);
+  return found.len == by_label.len ? SL_RUN_OK : report_missing(m);
 }
 
 /* The engine of the same name in the kernel that gives the dependences. */

@@ -74,11 +74,10 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
   return block == outer;
 }
 
-/* The length of "name" in "name.0.1"; 0 when there is no copy number. */
-static size_t base_length(const char *label)
+/* The next place where a number of a copy or an iteration begins, or NULL: "name.0@1". */
+static const char *next_number(const char *label)
 {
-  const char *dot = strchr(label, '.');
-  return dot ? (size_t)(dot - label) : 0;
+  return strpbrk(label, ".@");
 }
 
 static void note_copy(struct resolver *r, sl_name base, sl_name label)
@@ -107,12 +106,10 @@ static void find_labels(struct resolver *r)
     r->by_label.data[label] =
       (struct labelled){ at, kernel->stmts.data[at].block, position,
                          op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE };
-    /* Every proper prefix that ends before a dot names this copy too: "ld", "ld.0" for "ld.0.1". */
+    /* Every prefix that ends before a number names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
-    if (!base_length(text))
-      continue;
-    for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
-      sl_name base = sl_names_find(&r->program->names, text, (size_t)(dot - text));
+    for (const char *number = next_number(text); number; number = next_number(number + 1)) {
+      sl_name base = sl_names_find(&r->program->names, text, (size_t)(number - text));
       if (base)
         note_copy(r, base, label);
     }

@@ -228,7 +228,7 @@ static void read_name(sl_lexer *lexer)
   while (has_class(*at, WORD))
     at++;
   lexer->kind = SL_TOKEN_NAME;
-  while (*at == '.' && has_class(at[1], DIGIT)) {
+  while ((*at == '.' || *at == '@') && has_class(at[1], DIGIT)) {
     lexer->kind = SL_TOKEN_LABEL;
     at++;
     while (has_class(*at, DIGIT))
@@ -605,17 +605,18 @@ bool sl_is_name(const char *text, size_t length)
 
 bool sl_is_label(const char *text, size_t length)
 {
-  const char *point = memchr(text, '.', length);
-  if (!sl_is_name(text, point ? (size_t)(point - text) : length))
+  size_t at = 0;
+  while (at < length && text[at] != '.' && text[at] != '@')
+    at++;
+  if (!sl_is_name(text, at))
     return false;
-  while (point) {
-    size_t left = length - (size_t)(point + 1 - text), digits = 0;
-    while (digits < left && has_class(point[1 + digits], DIGIT))
-      digits++;
-    if (digits == 0)
+  while (at < length) {
+    if (text[at] != '.' && text[at] != '@')
       return false;
-    point = digits < left ? point + 1 + digits : NULL;
-    if (point && *point != '.')
+    size_t digits = ++at;
+    while (at < length && has_class(text[at], DIGIT))
+      at++;
+    if (at == digits)
       return false;
   }
   return true;

@@ -20,7 +20,7 @@ enum sl_token_kind {
   SL_TOKEN_ERROR, /* reported by the lexer already */
   SL_TOKEN_NEWLINE,
   SL_TOKEN_NAME,
-  SL_TOKEN_LABEL,    /* name with copies: `ex.0.1` */
+  SL_TOKEN_LABEL,    /* name with copies and iterations: `ex.0.1`, `ex@2` */
   SL_TOKEN_REGISTER, /* start and length without the `%` */
   SL_TOKEN_INT,      /* value, at most 2^63 */
   SL_TOKEN_FLOAT,

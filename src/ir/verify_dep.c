@@ -28,7 +28,7 @@ static void note_copy(struct dep_check *check, sl_name label, sl_index stmt)
   const struct sl_verifier *v = check->v;
   const char *text = sl_text(v->program, label);
   sl_index block = v->kernel->stmts.data[stmt].block;
-  for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
+  for (const char *dot = strpbrk(text, ".@"); dot; dot = strpbrk(dot + 1, ".@")) {
     sl_name base = sl_names_find(&v->program->names, text, (size_t)(dot - text));
     if (!base)
       continue; /* nothing mentions it */

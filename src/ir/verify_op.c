@@ -25,7 +25,7 @@ static void check_label(struct sl_verifier *v, const struct sl_op *op)
     return;
   }
   *entry = (struct sl_label_entry){ v->scope.kernel, v->at };
-  if (memchr(text, '.', sl_names_length(&v->program->names, op->label)))
+  if (strpbrk(text, ".@"))
     v->has_copies = true;
 }
 

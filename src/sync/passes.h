@@ -25,7 +25,10 @@ struct sl_allocation {
   enum sl_sharing sharing;
 };
 
-/* shadow.c, per_loop.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). The closed
+/* unroll.c: writes out every loop; see there. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */
+int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report);
+
+/* shadow.c, closed_form.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). The closed
  * form cannot share a semaphore per stream; barriers always do. */
 int sl_allocate_shadow(const struct sl_allocation *allocation);
 int sl_allocate_closed_form(const struct sl_allocation *allocation);

@@ -354,7 +354,7 @@ void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, con
 void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt)
 {
   for (const char *label = sl_text(plan->program, sl_stmt_op(plan->kernel, stmt)->label); *label; label++)
-    sl_buf_putc(buf, *label == '.' ? '_' : *label);
+    sl_buf_putc(buf, *label == '.' || *label == '@' ? '_' : *label);
 }
 
 const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48])

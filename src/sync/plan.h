@@ -102,7 +102,7 @@ static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index b
 void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, const char *why, const char *instead);
 
 /* The name of a block in messages and generated names: "i" for loop i, "if1", "else1", "" for the root. */
-/* A label as part of a generated name: labels of copies hold dots, which names cannot. */
+/* A label as part of a generated name: labels of copies hold `.` and `@`, which names cannot. */
 void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt);
 const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48]);
 

@@ -17,6 +17,7 @@ static const sluice_strategy strategies[] = {
   { SLUICE_ALLOC_PER_LOOP, "per-loop", "the published closed form: one semaphore per loop and stream" },
   { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction", "the published closed form: one semaphore per awaited instruction" },
   { SLUICE_ALLOC_PER_ENGINE, "per-engine", "shadow counters with one semaphore per stream" },
+  { SLUICE_ALLOC_UNROLL, "unroll", "loops with static trip counts written out, thresholds are numbers" },
   { SLUICE_ALLOC_BARRIER, "barrier", "all engines meet at every loop arrival and iteration end" },
 };
 
@@ -76,6 +77,11 @@ static int pass_expand(struct pipeline *p)
   return SLUICE_OK;
 }
 
+static int pass_unroll(struct pipeline *p)
+{
+  return p->options->alloc == SLUICE_ALLOC_UNROLL ? sl_unroll_all(p->program, p->kernel, &p->report) : SLUICE_OK;
+}
+
 static int pass_allocate(struct pipeline *p)
 {
   if (!p->kernel->is_explicit) {
@@ -89,6 +95,7 @@ static int pass_allocate(struct pipeline *p)
                                       sharing[p->options->counters] };
   switch (p->options->alloc) {
   case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(&allocation);
+  case SLUICE_ALLOC_UNROLL:
   case SLUICE_ALLOC_PER_ENGINE: allocation.sharing = SL_SHARE_STREAM; return sl_allocate_shadow(&allocation);
   case SLUICE_ALLOC_PER_LOOP: allocation.sharing = SL_SHARE_BLOCK; return sl_allocate_closed_form(&allocation);
   case SLUICE_ALLOC_PER_INSTRUCTION: allocation.sharing = SL_SHARE_NOTHING; return sl_allocate_closed_form(&allocation);
@@ -118,12 +125,13 @@ static int pass_limits(struct pipeline *p)
 static const sluice_pass pass_table[] = {
   { "strip", "existing synchronization is refused, or with --resync taken out" },
   { "expand", "`a|b.op` and `*.op` become one copy per engine" },
+  { "unroll", "with --alloc=unroll, loops are written out" },
   { "allocate", "semaphores, waits, updates and threshold code by the chosen strategy" },
   { "epilogue", "all streams meet and semaphores get their start values back" },
   { "verify", "engines agree on what they now count" },
   { "limits", "semaphores, registers and counts fit the target" },
 };
-static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,    pass_expand, pass_allocate,
+static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,    pass_expand,   pass_unroll, pass_allocate,
                                                              pass_epilogue, pass_verify, pass_limits };
 enum { PASS_COUNT = sizeof pass_table / sizeof *pass_table };
 _Static_assert(sizeof pass_functions / sizeof *pass_functions == PASS_COUNT, "one function per row");

@@ -1,0 +1,397 @@
+/* unroll.c: the strategy unroll: every loop with a static trip count is written out, then thresholds are numbers.
+ *
+ * Requires a kernel whose copies are expanded. Leaves a kernel without loops: statements are copied in sequential order with
+ * loop variables replaced by their values (and what becomes constant folded), labels get the iteration behind an `@`
+ * (`mm@2.0`, outermost loop first), and each dependence becomes one line per instance, between the copies that it relates. So
+ * the output can be judged by itself, and against the kernel it came from: a label before its `@` is the original's.
+ *
+ * What cannot be written out is refused: loops whose bounds are not numbers or static parameters, and producers inside a
+ * branch that is decided by the run (which of their instances is the latest is not known here). Time and memory are linear in
+ * the output, which is bounded.
+ */
+#include <assert.h>
+
+#include "ir/eval.h"
+#include "sync/passes.h"
+#include "sync/plan.h"
+
+enum { MOST_STATEMENTS = 4000000 };
+
+/* A dependence while its instances are being found. */
+struct pending {
+  sl_index producer, consumer, block;
+  uint32_t k, line;
+  uint32_t next_of_consumer, next_of_block; /* lists, index + 1 */
+  uint32_t delay;                           /* first of k entries */
+};
+
+struct unroller {
+  sl_heap *heap;
+  sl_program *program;
+  struct sl_kernel *kernel;
+  sl_report *report;
+  struct sl_param_values params; /* static ones */
+  int64_t *values;               /* by name: value of a loop variable that is being written out */
+  bool *is_loop_variable;        /* by name */
+  sl_vec(int64_t) iteration;     /* of the loops around, outermost first */
+  sl_vec(struct pending) pending;
+  uint32_t *of_consumer, *of_block; /* by statement, by block */
+  sl_index *latest;              /* by producer statement: its latest copy */
+  sl_vec(sl_index) delays;
+  sl_vec(struct sl_dep) deps;    /* of the output */
+  uint32_t statements;
+  bool failed;
+};
+
+static sl_index copy_block(struct unroller *u, sl_index from, sl_index to);
+
+/* ---- expressions ---- */
+
+static struct sl_constant lookup(void *user, enum sl_expr_kind kind, sl_name name)
+{
+  struct unroller *u = user;
+  if (kind != SL_EXPR_NAME)
+    return sl_constant_none(SL_CONST_UNKNOWN);
+  if (u->is_loop_variable[name])
+    return sl_constant_of(u->values[name]);
+  const uint32_t *at = sl_map_get(&u->params.index, name);
+  return at ? u->params.values.data[*at] : sl_constant_none(SL_CONST_UNKNOWN);
+}
+
+/* Only loop variables: parameters keep their names, so that the output stays readable. */
+static struct sl_constant lookup_variable(void *user, enum sl_expr_kind kind, sl_name name)
+{
+  struct unroller *u = user;
+  if (kind == SL_EXPR_NAME && u->is_loop_variable[name])
+    return sl_constant_of(u->values[name]);
+  return sl_constant_none(SL_CONST_UNKNOWN);
+}
+
+/* A copy with the loop variables replaced; recursion is bounded by the limit on the nesting of expressions. */
+static sl_index copy_expr(struct unroller *u, sl_index index)
+{
+  if (!index)
+    return SL_NONE;
+  struct sl_constant value = sl_eval(u->kernel, index, lookup_variable, u);
+  const struct sl_expr expr = u->kernel->exprs.data[index];
+  if (value.state == SL_CONST_KNOWN)
+    return sl_expr_int(u->kernel, value.value, expr.loc);
+  if (expr.kind <= SL_EXPR_REG)
+    return index;
+  sl_index lhs = copy_expr(u, expr.u.sub.lhs);
+  if (expr.kind != SL_EXPR_NEG)
+    return sl_expr_binary(u->kernel, (enum sl_expr_kind)expr.kind, lhs, copy_expr(u, expr.u.sub.rhs), expr.loc);
+  sl_index negative = sl_expr_new(u->kernel, SL_EXPR_NEG, expr.loc);
+  u->kernel->exprs.data[negative].u.sub.lhs = lhs;
+  return negative;
+}
+
+static struct sl_cond copy_cond(struct unroller *u, struct sl_cond cond)
+{
+  struct sl_cond copy = cond;
+  copy.first = u->kernel->cmps.len;
+  for (uint32_t i = 0; i < cond.count; i++) {
+    struct sl_cmp cmp = u->kernel->cmps.data[cond.first + i];
+    cmp.lhs = copy_expr(u, cmp.lhs);
+    cmp.rhs = copy_expr(u, cmp.rhs);
+    sl_vec_add(u->kernel->heap, &u->kernel->cmps, cmp);
+  }
+  return copy;
+}
+
+/* 1 or 0 when the condition is decided by loop variables alone, else -1. */
+static int decide(struct unroller *u, struct sl_cond cond)
+{
+  bool any_unknown = false;
+  for (uint32_t i = 0; i < cond.count; i++) {
+    const struct sl_cmp *cmp = &u->kernel->cmps.data[cond.first + i];
+    struct sl_constant a = sl_constant_none(SL_CONST_UNKNOWN), b = a;
+    if (cmp->op != SL_CMP_OPAQUE) {
+      a = sl_eval(u->kernel, cmp->lhs, lookup_variable, u);
+      b = sl_eval(u->kernel, cmp->rhs, lookup_variable, u);
+    }
+    if (a.state != SL_CONST_KNOWN || b.state != SL_CONST_KNOWN) {
+      any_unknown = true;
+      continue;
+    }
+    bool holds = cmp->op == SL_CMP_EQ   ? a.value == b.value
+                 : cmp->op == SL_CMP_NE ? a.value != b.value
+                 : cmp->op == SL_CMP_LT ? a.value < b.value
+                 : cmp->op == SL_CMP_LE ? a.value <= b.value
+                 : cmp->op == SL_CMP_GT ? a.value > b.value
+                                        : a.value >= b.value;
+    if (holds == cond.any)
+      return cond.any;
+  }
+  return any_unknown ? -1 : !cond.any;
+}
+
+/* ---- operations ---- */
+
+static uint32_t copy_operands(struct unroller *u, const struct sl_op *op)
+{
+  struct sl_kernel *kernel = u->kernel;
+  uint32_t count = (uint32_t)op->dst_count + op->src_count;
+  uint32_t first = sl_vec_extend(kernel->heap, &kernel->operands, count);
+  for (uint32_t i = 0; i < count; i++) {
+    struct sl_operand operand = kernel->operands.data[op->first_operand + i];
+    if (operand.kind == SL_OPERAND_NAME && u->is_loop_variable[operand.value]) {
+      operand.kind = SL_OPERAND_INT;
+      operand.value = u->values[operand.value];
+    }
+    uint32_t from = operand.first_index;
+    operand.first_index = sl_vec_extend(kernel->heap, &kernel->indices, operand.index_count);
+    for (uint32_t k = 0; k < operand.index_count; k++) {
+      struct sl_access_index index = kernel->indices.data[from + k];
+      index.first = copy_expr(u, index.first);
+      index.second = copy_expr(u, index.second);
+      kernel->indices.data[operand.first_index + k] = index;
+    }
+    kernel->operands.data[first + i] = operand;
+  }
+  return first;
+}
+
+static uint32_t copy_attrs(struct unroller *u, const struct sl_op *op)
+{
+  struct sl_kernel *kernel = u->kernel;
+  uint32_t first = sl_vec_extend(kernel->heap, &kernel->attrs, op->attr_count);
+  for (uint32_t i = 0; i < op->attr_count; i++) {
+    struct sl_attr attr = kernel->attrs.data[op->first_attr + i];
+    int decided = attr.kind == SL_ATTR_COND ? decide(u, attr.cond) : -1;
+    if (decided >= 0) {
+      attr.kind = SL_ATTR_EXPR;
+      attr.expr = sl_expr_int(kernel, decided, attr.loc);
+    } else if (attr.kind == SL_ATTR_COND) {
+      attr.cond = copy_cond(u, attr.cond);
+    } else if (attr.kind == SL_ATTR_EXPR) {
+      attr.expr = copy_expr(u, attr.expr);
+    }
+    kernel->attrs.data[first + i] = attr;
+  }
+  return first;
+}
+
+static sl_name copy_label(struct unroller *u, sl_name label)
+{
+  if (!label || !u->iteration.len)
+    return label;
+  sl_buf buf;
+  sl_buf_init(&buf, u->heap);
+  sl_buf_puts(&buf, sl_text(u->program, label));
+  for (uint32_t i = 0; i < u->iteration.len; i++) {
+    sl_buf_putc(&buf, i ? '.' : '@');
+    sl_buf_int(&buf, u->iteration.data[i]);
+  }
+  sl_name name = sl_names_add(&u->program->names, &u->program->heap, buf.data, buf.len);
+  sl_heap_free(u->heap, buf.data);
+  return name;
+}
+
+/* One line for each dependence that this instance of the consumer has, to the instance it needs. */
+static void add_lines(struct unroller *u, sl_index consumer, sl_name label)
+{
+  const struct sl_kernel *kernel = u->kernel;
+  for (uint32_t n = u->of_consumer[consumer]; n; n = u->pending.data[n - 1].next_of_consumer) {
+    const struct pending *p = &u->pending.data[n - 1];
+    sl_index producer = p->k ? u->delays.data[p->delay + p->k - 1] : u->latest[p->producer];
+    if (!producer)
+      continue; /* no instance is owed yet */
+    struct sl_dep line = { .producer = sl_stmt_op(kernel, producer)->label, .consumer = label,
+                           .loc = kernel->deps.data[p->line].loc };
+    sl_vec_add(u->heap, &u->deps, line);
+  }
+}
+
+static void copy_op(struct unroller *u, sl_index from, sl_index to)
+{
+  struct sl_kernel *kernel = u->kernel;
+  struct sl_op op = *sl_stmt_op(kernel, from);
+  op.first_operand = copy_operands(u, &op);
+  op.first_attr = copy_attrs(u, &op);
+  op.label = copy_label(u, op.label);
+  sl_index copy = sl_op_stmt_new(kernel, kernel->stmts.data[from].loc);
+  *sl_stmt_op(kernel, copy) = op;
+  kernel->stmts.data[copy].origin = kernel->stmts.data[from].origin;
+  sl_stmt_append(kernel, to, copy);
+  add_lines(u, from, op.label);
+  u->latest[from] = copy;
+}
+
+/* ---- loops and branches ---- */
+
+static bool bound(struct unroller *u, sl_index expr, int64_t otherwise, int64_t *value)
+{
+  *value = otherwise;
+  if (!expr)
+    return true;
+  struct sl_constant constant = sl_eval(u->kernel, expr, lookup, u);
+  *value = constant.value;
+  return constant.state == SL_CONST_KNOWN;
+}
+
+static void arrive(struct unroller *u, sl_index block)
+{
+  for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block)
+    memset(&u->delays.data[u->pending.data[n - 1].delay], 0, u->pending.data[n - 1].k * sizeof *u->delays.data);
+}
+
+static void end_iteration(struct unroller *u, sl_index block)
+{
+  for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block) {
+    const struct pending *p = &u->pending.data[n - 1];
+    sl_index *line = &u->delays.data[p->delay];
+    memmove(line + 1, line, (p->k - 1) * sizeof *line);
+    line[0] = u->latest[p->producer];
+  }
+}
+
+static void refuse(struct unroller *u, sl_index stmt, const char *why)
+{
+  if (!u->failed)
+    sl_error(u->report, SL_RULE_INEXPRESSIBLE, u->kernel->stmts.data[stmt].loc,
+             "--alloc=unroll cannot write this out: %s; --alloc=shadow keeps loops", why);
+  u->failed = true;
+}
+
+static void copy_loop(struct unroller *u, sl_index stmt, sl_index to)
+{
+  const struct sl_loop loop = *sl_stmt_loop(u->kernel, stmt);
+  int64_t lo, hi, step;
+  bool known = loop.has_range && !loop.while_cond.count && !loop.divergent && bound(u, loop.lo, 0, &lo) &&
+               bound(u, loop.hi, 0, &hi) && bound(u, loop.step, 1, &step) && step > 0;
+  if (!known) {
+    refuse(u, stmt, "the loop has no static trip count");
+    return;
+  }
+  arrive(u, loop.body);
+  u->is_loop_variable[loop.var] = true;
+  sl_vec_add(u->heap, &u->iteration, 0);
+  for (int64_t value = lo, n = 0; value < hi && !u->failed; n++) {
+    u->values[loop.var] = value;
+    u->iteration.data[u->iteration.len - 1] = n;
+    copy_block(u, loop.body, to);
+    end_iteration(u, loop.body);
+    if (hi - value <= step)
+      break;
+    value += step;
+  }
+  u->iteration.len--;
+  u->is_loop_variable[loop.var] = false;
+}
+
+static bool holds_producer(const struct unroller *u, sl_index block)
+{
+  for (uint32_t i = 0; i < u->pending.len; i++)
+    if (sl_block_contains(u->kernel, block, u->kernel->stmts.data[u->pending.data[i].producer].block))
+      return true;
+  return false;
+}
+
+static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
+{
+  struct sl_kernel *kernel = u->kernel;
+  const struct sl_branch branch = *sl_stmt_branch(kernel, stmt);
+  int decided = decide(u, branch.cond);
+  if (decided >= 0) {
+    sl_index taken = decided ? branch.then_block : branch.else_block;
+    if (taken)
+      copy_block(u, taken, to);
+    return;
+  }
+  if (holds_producer(u, branch.then_block) || (branch.else_block && holds_producer(u, branch.else_block))) {
+    refuse(u, stmt, "the branch is decided by the run and holds an awaited instruction");
+    return;
+  }
+  sl_index copy = sl_stmt_new(kernel, SL_STMT_IF, kernel->stmts.data[stmt].loc);
+  uint32_t item = kernel->branches.len;
+  (void)sl_vec_push(kernel->heap, &kernel->branches);
+  kernel->stmts.data[copy].item = item;
+  struct sl_cond cond = copy_cond(u, branch.cond);
+  sl_index then_block = sl_block_new(kernel, copy);
+  sl_index else_block = branch.else_block ? sl_block_new(kernel, copy) : SL_NONE;
+  kernel->branches.data[item] = (struct sl_branch){ cond, then_block, else_block };
+  sl_stmt_append(kernel, to, copy);
+  copy_block(u, branch.then_block, then_block);
+  if (else_block)
+    copy_block(u, branch.else_block, else_block);
+}
+
+static sl_index copy_block(struct unroller *u, sl_index from, sl_index to)
+{
+  struct sl_kernel *kernel = u->kernel;
+  for (sl_index at = kernel->blocks.data[from].first; at && !u->failed; at = kernel->stmts.data[at].next) {
+    if (++u->statements > MOST_STATEMENTS) {
+      refuse(u, at, "it would have more than 4,000,000 statements");
+      break;
+    }
+    switch ((enum sl_stmt_kind)kernel->stmts.data[at].kind) {
+    case SL_STMT_OP: copy_op(u, at, to); break;
+    case SL_STMT_LOOP: copy_loop(u, at, to); break;
+    case SL_STMT_IF: copy_branch(u, at, to); break;
+    default: {
+      sl_index copy = sl_stmt_new(kernel, (enum sl_stmt_kind)kernel->stmts.data[at].kind, kernel->stmts.data[at].loc);
+      sl_stmt_append(kernel, to, copy);
+    }
+    }
+  }
+  return to;
+}
+
+/* ---- dependences ---- */
+
+static int collect(struct unroller *u)
+{
+  struct sl_kernel *kernel = u->kernel;
+  sl_edges edges = { 0 };
+  int status = sl_deps_resolve(&edges, u->heap, u->program, kernel, u->report);
+  u->of_consumer = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->of_consumer);
+  u->of_block = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_block);
+  u->latest = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->latest);
+  for (uint32_t i = edges.len; i-- > 0 && status == SLUICE_OK;) {
+    const struct sl_edge *edge = &edges.data[i];
+    if (edge->is_vector) {
+      sl_error(u->report, SL_RULE_INEXPRESSIBLE, kernel->deps.data[edge->line].loc,
+               "--alloc=unroll cannot express a dependence with two distances above or below 0; --alloc=barrier can");
+      return SLUICE_E_ANSWER;
+    }
+    struct pending pending = { edge->producer, edge->consumer, edge->block, edge->k, edge->line,
+                               u->of_consumer[edge->consumer], 0, u->delays.len };
+    if (edge->k) {
+      pending.next_of_block = u->of_block[edge->block];
+      (void)sl_vec_extend(u->heap, &u->delays, edge->k);
+    }
+    sl_vec_add(u->heap, &u->pending, pending);
+    u->of_consumer[edge->consumer] = u->pending.len;
+    if (edge->k)
+      u->of_block[edge->block] = u->pending.len;
+  }
+  return status;
+}
+
+static void replace_body(struct unroller *u, sl_index root)
+{
+  struct sl_kernel *kernel = u->kernel;
+  kernel->root = root;
+  kernel->deps.len = kernel->distances.len = 0;
+  for (uint32_t i = 0; i < u->deps.len; i++)
+    sl_vec_add(kernel->heap, &kernel->deps, u->deps.data[i]);
+}
+
+int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report)
+{
+  struct unroller u = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel, .report = report };
+  sl_param_values_init(&u.params, u.heap, kernel, true);
+  u.values = sl_heap_calloc(u.heap, program->names.len, sizeof *u.values);
+  u.is_loop_variable = sl_heap_calloc(u.heap, program->names.len, sizeof *u.is_loop_variable);
+  int status = collect(&u);
+  if (status == SLUICE_OK) {
+    sl_index root = copy_block(&u, kernel->root, sl_block_new(kernel, SL_NONE));
+    if (u.failed)
+      status = SLUICE_E_ANSWER;
+    else
+      replace_body(&u, root);
+  }
+  sl_heap_child_free(u.heap);
+  return status;
+}
