@@ -6,15 +6,18 @@ Runs the kernel in text order with the given parameters, notes what every instan
 orders the instances by what the machine promises (a stream issues and retires in order, a queue issues on its trigger) and
 what the dependence lines say (everything through the awaited iteration). Every pair of conflicting instances on different
 streams must be ordered: the first retired before the second issues. `without` leaves one line out ("" for no loop).
-Exit 1: some pair is not. Shares no code with the tool.
+Registers have the values that their loads `assume`; an index that is not known covers all. Exit 1: some pair is not ordered.
+Shares no code with the tool.
 """
 
 import json
+import re
 import sys
 
 
 def evaluate(text, values):
-    return eval(text.replace("/", "//"), {}, values)  # pylint: disable=eval-used
+    text = re.sub(r"%([A-Za-z_])", r"register_\1", text.replace("/", "//"))
+    return eval(text, {}, values)  # pylint: disable=eval-used
 
 
 def box_of(operand, dims, values):
@@ -24,23 +27,24 @@ def box_of(operand, dims, values):
     for i, dim in enumerate(dims):
         size = evaluate(dim["size"], values)
         index = indices[i] if i < len(indices) else "all"
-        if index == "all":
+        if index in ("all", "any"):
             box.append((0, size))
         elif "at" in index:
             at = evaluate(index["at"], values)
             box.append((at, at + 1))
         else:
             lo = evaluate(index["lo"], values)
-            box.append((lo, lo + evaluate(index["length"], values)))
+            box.append((lo, evaluate(index["hi"], values) if "hi" in index else lo + evaluate(index["length"], values)))
         assert 0 <= box[-1][0] < box[-1][1] <= size, (operand, values)
     return operand["name"], box
 
 
 class Instance:
     def __init__(self, op, buffers, values, loops):
-        self.label, self.stream = op.get("label"), op["stream"]
+        self.label, self.stream, self.is_load = op.get("label"), op["stream"], op["opcode"] == "reg_load"
         self.place = {loop: values[loop] for loop in loops}
         destinations, sources = op.get("destinations", []), op.get("sources", [])
+        destinations = [operand for operand in destinations if "name" in operand]
         box = lambda operand: box_of(operand, buffers[operand["name"]], values)
         self.writes = [box(operand) for operand in destinations]
         self.reads = [box(operand) for operand in sources]
@@ -56,8 +60,11 @@ def instances(kernel, params):
             if stmt["kind"] == "loop":
                 for i in range(evaluate(stmt["bound"], values)):
                     walk(stmt["body"], {**values, stmt["var"]: i}, loops + [stmt["var"]])
-            else:
-                found.append(Instance(stmt, buffers, values, loops))
+                continue
+            if stmt["opcode"] == "reg_load":
+                (assumed,) = [a["expr"] for a in stmt["attributes"] if a["name"] == "assume"]
+                values[f"register_{stmt['destinations'][0]['register']}"] = evaluate(assumed, values)
+            found.append(Instance(stmt, buffers, values, loops))
 
     walk(kernel["body"], params, [])
     return found
@@ -79,12 +86,14 @@ def orders(kernel, run):
     """before[j]: the instances, as bits, that have retired when instance j issues."""
     trigger = {decl["name"]: decl["via"] for decl in kernel["decls"] if decl["kind"] == "queue"}
     issued, retired = [0] * len(run), [0] * len(run)  # instances retired before j issues; before j's retirement ends
-    last_issue, last_retire = {}, {}
+    last_issue, last_retire, last_load = {}, {}, {}
     by_label = {}
     for j, consumer in enumerate(run):
         engine = trigger.get(consumer.stream, consumer.stream)
         if engine in last_issue:
             issued[j] |= issued[last_issue[engine]]
+        if engine in last_load:  # an engine stops until what it loads is there
+            issued[j] |= retired[last_load[engine]]
         for dep in kernel["deps"]:
             if dep["consumer"] == consumer.label:
                 for i in by_label.get(dep["producer"], []):
@@ -94,6 +103,8 @@ def orders(kernel, run):
         if consumer.stream in last_retire:
             retired[j] |= retired[last_retire[consumer.stream]]
         last_issue[engine] = last_retire[consumer.stream] = j
+        if consumer.is_load:
+            last_load[engine] = j
         by_label.setdefault(consumer.label, []).append(j)
     return issued
 
