@@ -112,6 +112,10 @@ static void compile_op(struct sl_machine_code *code, sl_index at, sl_engines eng
   case SL_CLASS_DRAIN: kind = SL_STEP_DRAIN; break;
   default: break;
   }
+  if (kind == SL_STEP_REGISTER && op->wait_count) { /* others see it wait: the gates are a step of their own */
+    uint32_t gates = emit(code, SL_STEP_OP, at);
+    code->steps.data[gates].engine = (uint8_t)sl_first_engine(own);
+  }
   uint32_t step = emit(code, kind, at);
   code->steps.data[step].engine = (uint8_t)sl_first_engine(own);
 }

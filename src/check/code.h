@@ -13,7 +13,7 @@
 #include "target/target.h"
 
 enum sl_step_kind {
-  SL_STEP_OP,            /* a: instruction; e: its engine */
+  SL_STEP_OP,            /* a: instruction, or a register operation that waits: its gates; e: its engine */
   SL_STEP_SEM_SET,       /* a: instruction */
   SL_STEP_DRAIN,         /* a: instruction */
   SL_STEP_BARRIER, SL_STEP_BARRIER_RESET, SL_STEP_EPILOGUE, /* a: statement */
