@@ -766,12 +766,26 @@ static void run_to_the_end(struct sl_machine *m)
   }
 }
 
+/* An engine that has not finished; one at a wait before those that others keep at a barrier. UINT32_MAX: all have finished. */
+static uint32_t stopped_engine(const struct sl_machine *m)
+{
+  uint32_t stopped = UINT32_MAX;
+  for (uint32_t e = 0; e < m->code.presence.engines.len; e++) {
+    if (!m->engines[e].finished && !m->engines[e].at_barrier)
+      return e;
+    if (!m->engines[e].finished && stopped == UINT32_MAX)
+      stopped = e;
+  }
+  return stopped;
+}
+
 static void check_end(struct sl_machine *m)
 {
+  uint32_t stopped = stopped_engine(m);
+  if (stopped != UINT32_MAX)
+    stop(m, SL_RUN_DEADLOCK, stopped, m->engines[stopped].step ? m->engines[stopped].step->a : SL_NONE);
   for (uint32_t e = 0; e < m->code.presence.engines.len && m->status == SL_RUN_OK; e++) {
-    if (!m->engines[e].finished)
-      stop(m, SL_RUN_DEADLOCK, e, m->engines[e].step ? m->engines[e].step->a : SL_NONE);
-    else if (reference_instance(m, e))
+    if (reference_instance(m, e))
       stop_because(m, SL_RUN_MISMATCH, e, SL_NONE, "a stream executes fewer instructions than in the kernel that gives the "
                                                    "dependences");
   }

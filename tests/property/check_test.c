@@ -1,9 +1,9 @@
 /* check_test: random kernels through every strategy and then the checker: what a strategy accepts, the checker accepts.
  *
- * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot express a
- * dependence; and the checker, which takes the dependences from the kernel that was not synchronized, finds no error in the
- * runs it chooses. The only thing it may leave open is what did not fit in its budget. The tests of the strategies
- * (sync_test) ask the same of another judge, the interpreter of tests/oracle.
+ * For each kernel: the input verifies; `shadow`, `per-engine` and `barrier` accept it, the closed forms may answer that they
+ * cannot express a dependence; and the checker, which takes the dependences from the kernel that was not synchronized, finds
+ * no error in the runs it chooses. The only thing it may leave open is what did not fit in its budget. The tests of the
+ * strategies (sync_test) ask the same of another judge, the interpreter of tests/oracle.
  *
  * A checker that is blind would pass all this, so it is watched: of every few kernels a mutant, with one wait or update taken
  * out, is checked too, and a campaign that refuses too few of them fails. agree_test says which of them must be refused.
@@ -17,7 +17,7 @@
 #include "property/campaign.h"
 
 /* MAX_EVENTS is for all runs of a kernel: a thousand a run, and a few long runs. */
-enum { STRATEGIES = 3, MAX_RUNS = 200, MAX_EVENTS = 200000, MUTANT_EVERY = 2 };
+enum { STRATEGIES = 5, MAX_RUNS = 200, MAX_EVENTS = 200000, MUTANT_EVERY = 2 };
 
 /* What is taken out of a synchronized kernel, and the least share of mutants that must be refused: a wait may be implied by
  * others. Without an update its waits are never satisfied or the counter is short at the end, but where it never executes. */
@@ -33,6 +33,8 @@ static const struct strategy {
   bool may_refuse;
 } strategies[STRATEGIES] = { { SLUICE_ALLOC_SHADOW, "shadow", false },
                              { SLUICE_ALLOC_PER_LOOP, "per-loop", true },
+                             { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction", true },
+                             { SLUICE_ALLOC_PER_ENGINE, "per-engine", false },
                              { SLUICE_ALLOC_BARRIER, "barrier", false } };
 
 struct campaign_state {
