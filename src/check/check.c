@@ -124,7 +124,8 @@ static void judge_wait(struct subject *s, sl_index stmt, uint32_t wait, bool *de
   deleted[wait] = true;
   bool redundant = still_right(s, (struct sl_weakening){ deleted, 0 }, killer);
   deleted[wait] = false;
-  bool counts = s->machine.code.kernel->waits.data[wait].kind == SL_GATE_SEM;
+  const struct sl_gate *gate = &s->machine.code.kernel->waits.data[wait];
+  bool counts = gate->kind == SL_GATE_SEM && !gate->equal; /* a lower `==` would be another wait, not a weaker one */
   bool loose = !redundant && counts && still_right(s, (struct sl_weakening){ NULL, wait + 1 }, killer);
   if (budget_left(s) == 0)
     return;

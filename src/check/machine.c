@@ -56,7 +56,8 @@ static void find_uses(struct sl_machine *m)
 {
   const struct sl_kernel *kernel = m->code.kernel;
   uint32_t *writer = sl_heap_calloc(m->heap, m->sem_count + m->event_count + 1u, sizeof *writer);
-  m->largest_step = 1;
+  for (uint32_t s = 1; s < m->sem_count; s++)
+    m->sems[s].largest_update = 1;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
@@ -69,8 +70,8 @@ static void find_uses(struct sl_machine *m)
       if (writer[s] && writer[s] != op->stream + 1)
         m->sems[s].is_multi = true;
       writer[s] = op->stream + 1;
-      if (is_inc && kernel->incs.data[op->first_inc + i].by > m->largest_step)
-        m->largest_step = kernel->incs.data[op->first_inc + i].by;
+      if (is_inc && kernel->incs.data[op->first_inc + i].by > m->sems[s].largest_update)
+        m->sems[s].largest_update = kernel->incs.data[op->first_inc + i].by;
     }
     sl_engines engine = (sl_engines)1 << m->code.presence.engine_of[op->stream];
     for (uint32_t i = 0; i < op->wait_count; i++) {
@@ -387,7 +388,7 @@ static uint32_t weaken(const struct sl_machine *m, const struct sl_sem_state *se
   if (m->weakening.lowered != wait + 1)
     return threshold;
   uint32_t over = threshold - sem->base;
-  return reached(m, threshold, sem->base) && over >= m->largest_step ? threshold - m->largest_step : sem->base;
+  return reached(m, threshold, sem->base) && over >= sem->largest_update ? threshold - sem->largest_update : sem->base;
 }
 
 static bool gate_holds(struct sl_machine *m, uint32_t engine, sl_index stmt, uint32_t wait)

@@ -81,6 +81,7 @@ struct sl_sem_state {
   uint32_t set_engine, set_issue; /* last sem_set: engine + 1, issue number */
   sl_vec(struct sl_exact_wait) exact; /* `==` waits whose value has not been passed */
   bool is_multi;              /* written by several streams */
+  uint32_t largest_update;    /* largest `by` of its increments, at least 1 */
   sl_engines waiting;         /* engines with a wait on it */
   uint32_t *last_wait;        /* by engine: issue number of the latest wait; only with issue lanes */
   uint32_t *last_update;      /* by stream: position of the latest update; only with issue lanes */
@@ -100,7 +101,6 @@ struct sl_machine {
   uint32_t *sem_of, *event_of;  /* by name: index + 1 into kernel->sems / events */
   struct sl_sem_state *sems;    /* by index; events follow the semaphores */
   uint32_t sem_count, event_count;
-  uint32_t largest_step;        /* largest `by` of any increment */
   /* state of a run */
   struct sl_inputs inputs;
   struct sl_weakening weakening;
