@@ -517,8 +517,8 @@ void sl_print_choices(sl_buf *buf, const struct sl_choices *choices)
       }
       sl_buf_printf(buf, "%s}", choice->large ? ", and 1000" : "");
     } else {
-      sl_buf_printf(buf, "%s%s%s in %u patterns%s", separator, choice->kind == SL_CHOICE_OUTCOMES ? "?" : "%", choice->name,
-                    choice->option_count, choice->large ? ", and 1000" : "");
+      sl_buf_printf(buf, "%s%s%s in %u pattern%s%s", separator, choice->kind == SL_CHOICE_OUTCOMES ? "?" : "%", choice->name,
+                    choice->option_count, choice->option_count == 1 ? "" : "s", choice->large ? ", and 1000" : "");
     }
     separator = "; ";
   }

@@ -61,12 +61,13 @@ static size_t count_of(const char *kernel, enum sluice_severity severity, const 
 
 static void print_runs(const sluice_check_summary *summary)
 {
-  printf("%llu run%s (%s%s); %llu events, %llu dependence instances", (unsigned long long)summary->runs,
+  printf("%llu run%s (%s%s); %llu events, %llu dependence instance%s", (unsigned long long)summary->runs,
          summary->runs == 1 ? "" : "s", summary->runs_text,
          summary->is_sample       ? "; a sample of the combinations"
          : summary->runs > 1      ? "; all combinations"
                                   : "",
-         (unsigned long long)summary->events, (unsigned long long)summary->instances);
+         (unsigned long long)summary->events, (unsigned long long)summary->instances,
+         summary->instances == 1 ? "" : "s");
 }
 
 /* One line: what is known about the kernel, and what stands behind it. */
