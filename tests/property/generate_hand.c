@@ -146,7 +146,7 @@ static void branch(struct generator *g, unsigned depth)
 
 static void block(struct generator *g, unsigned depth)
 {
-  static const unsigned counts[] = { 2, 2, 1, 3, 2, 3, 1, 2 };
+  static const unsigned counts[] = { 2, 2, 3, 3, 4, 3, 1, 2 };
   unsigned count = counts[choose(g, 8)] + (depth == 0);
   for (unsigned n = 0; n < count && g->op_count < MAX_OPS; n++) {
     unsigned kind = choose(g, 16);
@@ -221,7 +221,7 @@ static void count(struct generator *g, const struct dep *dep)
   }
   unsigned sem = g->sem_of[p] - 1;
   use_shadow(g, engine, sem);
-  snprintf(gate, sizeof gate, "s%u >= %%g%u", sem, sem);
+  snprintf(gate, sizeof gate, "s%u %s %%g%u", sem, choose(g, 24) == 23 ? "==" : ">=", sem);
   if (dep->k) {
     struct item *end, *start = loop_item(g, dep->consumer->loops[dep->level], &end);
     for (unsigned j = dep->k; j > 0; j--) {
@@ -236,7 +236,7 @@ static void count(struct generator *g, const struct dep *dep)
   add_wait(g, dep->consumer, gate);
 }
 
-/* Both ends stand in the body of one loop that is visited once. */
+/* Both ends stand in one block: the body of a loop, or an arm, that belongs to an outermost loop. */
 static bool share_outer_loop(const struct dep *dep)
 {
   return dep->producer->block == dep->consumer->block && dep->consumer->loop_count == 1;
@@ -284,10 +284,11 @@ static bool use_event(struct generator *g, const struct dep *dep)
   return true;
 }
 
-/* `==` or sem_set, with an answer that holds the next update back. */
+/* `==` or sem_set, with an answer that holds the next update back; of some the answer is forgotten. */
 static bool use_handshake(struct generator *g, const struct dep *dep, bool sets)
 {
-  if (dep->k || !share_outer_loop(dep))
+  bool in_loop = share_outer_loop(dep);
+  if (dep->k || (!in_loop && (dep->producer->block || dep->consumer->block)))
     return false;
   unsigned n = g->dep_count, engine = dep->consumer->engine;
   char gate[64], name[32];
@@ -295,10 +296,11 @@ static bool use_handshake(struct generator *g, const struct dep *dep, bool sets)
   snprintf(name, sizeof name, "a%u", n);
   add_inc(dep->producer, name, 1);
   snprintf(gate, sizeof gate, "r%u >= i", n);
-  add_wait(g, dep->producer, gate);
+  if (in_loop && choose(g, 8) != 7)
+    add_wait(g, dep->producer, gate);
   if (sets) {
     snprintf(gate, sizeof gate, "a%u %s 1", n, choose(g, 2) ? "==" : ">=");
-    sl_text_printf(&dep->consumer->after, "%se%u.sem_set a%u, 0\ne%u.nop inc r%u\n", "", engine, n, engine, n);
+    sl_text_printf(&dep->consumer->after, "e%u.sem_set a%u, 0\ne%u.nop inc r%u\n", engine, n, engine, n);
   } else {
     sl_text_printf(&g->head, "e%u.reg_set %%h%u, 0\n", engine, n);
     sl_text_printf(&dep->consumer->before, "e%u.reg_add %%h%u, %%h%u, 1\n", engine, n, n);
@@ -328,7 +330,9 @@ static void make_dependence_hold(struct generator *g, const struct dep *dep)
   if (barrier_between(g, dep) && choose(g, 4))
     return;
   switch (choose(g, 12)) {
+  case 4:
   case 6: done = use_handshake(g, dep, true); break;
+  case 5:
   case 7: done = use_handshake(g, dep, false); break;
   case 8:
   case 9: done = use_event(g, dep); break;
@@ -352,6 +356,8 @@ static void dependence(struct generator *g)
 {
   static const unsigned distances[] = { 1, 1, 1, 2, 1, 2, 3, 1 };
   unsigned p = choose(g, g->op_count), c = choose(g, g->op_count);
+  if (g->items[g->ops[p]].stream == g->items[g->ops[c]].stream) /* most targets order those by themselves */
+    c = choose(g, g->op_count);
   struct dep dep = { &g->items[g->ops[p]], &g->items[g->ops[c]], 0, 0 };
   unsigned common = common_loops(dep.producer, dep.consumer);
   if (common && (p >= c || choose(g, 3) == 2)) {
@@ -446,14 +452,15 @@ static void declarations(struct generator *g)
 void sl_generate_hand(struct sl_text *text, struct sl_choices *choices)
 {
   struct generator g;
+  static const unsigned trips[] = { 1, 2, 2, 3, 2, 3, 2, 0 };
   struct sl_choices tree = *choices, rest = *choices;
   tree.length = choices->length / 2;
   rest.used = tree.length;
   memset(&g, 0, sizeof g);
   g.text = text;
   g.choices = &tree;
-  sl_text_printf(text, "sluice 1\n\nkernel generated(n0 = %u, n1 = %u) target %s explicit {\n", choose(&g, 4),
-                 choose(&g, 3), choose(&g, 5) == 4 ? "generic-weak" : "generic");
+  sl_text_printf(text, "sluice 1\n\nkernel generated(n0 = %u, n1 = %u) target %s explicit {\n",
+                 trips[choose(&g, 8)], trips[choose(&g, 8)], choose(&g, 5) == 4 ? "generic-weak" : "generic");
   declarations(&g);
   block(&g, 0);
   if (!g.op_count)
