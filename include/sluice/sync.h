@@ -34,6 +34,24 @@ typedef struct sluice_strategy {
 } sluice_strategy;
 SLUICE_API const sluice_strategy *sluice_strategies(size_t *count);
 
+/** Clean-ups of the code that computes thresholds; a set of them. None is the published setting: everything is computed again
+ * at every wait. */
+enum sluice_cleanup {
+  SLUICE_CLEANUP_NONE = 0,
+  SLUICE_CLEANUP_FOLD = 1,
+  SLUICE_CLEANUP_COMMON = 2,
+  SLUICE_CLEANUP_INVARIANT = 4,
+  SLUICE_CLEANUP_DEAD = 8,
+  SLUICE_CLEANUP_REGISTERS = 16,
+  SLUICE_CLEANUP_ALL = 31
+};
+typedef struct sluice_cleanup_row {
+  enum sluice_cleanup cleanup;
+  const char *name; /**< as in --cleanup=NAME,NAME */
+  const char *summary;
+} sluice_cleanup_row;
+SLUICE_API const sluice_cleanup_row *sluice_cleanups(size_t *count);
+
 /** One row of the table of passes, in the order they run. */
 typedef struct sluice_pass {
   const char *name;
@@ -44,12 +62,13 @@ SLUICE_API const sluice_pass *sluice_passes(size_t *count);
 typedef struct sluice_sync_options {
   enum sluice_alloc alloc;
   enum sluice_counters counters; /**< for SLUICE_ALLOC_SHADOW */
+  unsigned cleanups;             /**< set of enum sluice_cleanup */
   bool resync; /**< strip existing synchronization first instead of refusing the kernel */
   /** Called after each pass with the program as it stands; NULL = not wanted. Seconds is the pass's own CPU time. */
   void (*after_pass)(void *user, const char *pass, const sluice_program *program, double seconds);
   void *user;
 } sluice_sync_options;
-#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, SLUICE_COUNTERS_LOOP, false, NULL, NULL }
+#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, SLUICE_COUNTERS_LOOP, SLUICE_CLEANUP_ALL, false, NULL, NULL }
 
 /** Synchronizes every kernel of a verified program. The input is not changed; on success *out is a new program, verified.
  * Returns SLUICE_OK; SLUICE_E_INPUT: the kernel is not legal input (already synchronized, ...); SLUICE_E_ANSWER: the

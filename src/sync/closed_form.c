@@ -37,7 +37,6 @@ struct closed_form {
   sl_map counter_of;               /* (engine, block) */
   uint32_t *counters_of_block;
   sl_engines *counting, *counting_below; /* by block: engines that count it or some block below; strictly below */
-  sl_vreg *mask; /* by engine: register for no-wait masks */
 };
 
 static sl_index block_of(const struct closed_form *p, sl_index stmt)
@@ -84,15 +83,13 @@ static struct counter *put_counter(struct closed_form *p, uint32_t engine, sl_in
   return &p->counters.data[*at];
 }
 
-enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK };
+enum role { ROLE_ALL = 1, ROLE_VISIT };
 
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct sl_plan *plan = ((struct closed_form *)state)->plan;
   char buffer[48];
   (void)code;
-  if (role.kind == ROLE_MASK)
-    return sl_intern(plan->program, "m");
   const char *block = sl_plan_block_name(plan, role.index, buffer);
   return sl_internf(plan->program, "%s_%s", role.kind == ROLE_ALL ? "r" : "h", block[0] ? block : "root");
 }
@@ -153,9 +150,6 @@ static void make_lists(struct closed_form *p)
       p->counting[b] |= engine;
     }
   }
-  p->mask = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *p->mask);
-  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
-    p->mask[e] = sl_regcode_vreg(&plan->code[e], (struct sl_vreg_role){ ROLE_MASK, 0, 0 });
 }
 
 /* ---- the rules of the walk ---- */
@@ -192,23 +186,22 @@ static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
   const struct counter *own = put_counter(p, engine, block_of(p, edge->producer));
   const struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
   uint32_t n = sem->updates, place = plan->stmt[edge->producer].place_in_block;
-  sl_vreg temporary = sl_regcode_temporary(code);
 
   struct sl_value mask = sl_value_int(1);
   if (edge->k > 0)
     mask = sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_counter(p, engine, edge->block)->h),
-                            sl_value_int(edge->k), p->mask[engine]);
+                            sl_value_int(edge->k));
   struct sl_value value = sl_value_vreg(own->r);
   if (p->form[i] == FORM_DIRECT)
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(edge->k), temporary);
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(edge->k));
   else if (p->form[i] == FORM_NESTED_BEFORE)
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_vreg(own->h), temporary);
-  value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n), temporary);
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_vreg(own->h));
+  value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n));
   if (sem->start)
-    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(place), temporary);
+    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(place));
   else
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - place), temporary);
-  return sl_regcode_value(code, SL_OP_REG_MUL, mask, value, temporary);
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - place));
+  return sl_regcode_value(code, SL_OP_REG_MUL, mask, value);
 }
 
 static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engines)

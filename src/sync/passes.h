@@ -23,6 +23,7 @@ struct sl_allocation {
   sl_report *report;
   const char *strategy; /* its name, for messages */
   enum sl_sharing sharing;
+  unsigned cleanups; /* enum sluice_cleanup */
 };
 
 /* unroll.c: writes out every loop; see there. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */

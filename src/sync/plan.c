@@ -180,7 +180,7 @@ struct sl_plan sl_plan_of(const struct sl_allocation *allocation)
 {
   return (struct sl_plan){ .heap = sl_heap_child_new(&allocation->program->heap), .program = allocation->program,
                            .kernel = allocation->kernel, .target = allocation->target, .report = allocation->report,
-                           .strategy = allocation->strategy };
+                           .strategy = allocation->strategy, .cleanups = allocation->cleanups };
 }
 
 int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)

@@ -51,6 +51,7 @@ struct sl_plan {
   const struct sl_target *target;
   sl_report *report;
   const char *strategy; /* for messages */
+  unsigned cleanups;    /* enum sluice_cleanup */
   sl_name (*register_name)(void *state, const struct sl_regcode *code, struct sl_vreg_role role); /* of the strategy */
   void *state;                                                                                    /* its argument */
 

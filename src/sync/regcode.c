@@ -149,8 +149,7 @@ static void simplify(struct sl_code *item)
   }
 }
 
-struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b,
-                                 sl_vreg dst)
+struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b)
 {
   if (a.kind == SL_VALUE_INT && b.kind == SL_VALUE_INT)
     return sl_value_int(evaluate(op, a.value, b.value));
@@ -158,19 +157,14 @@ struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, str
   simplify(&item);
   if (item.op == SL_OP_REG_SET)
     return item.a;
-  if (!dst)
-    dst = sl_regcode_temporary(code);
+  sl_vreg dst = sl_regcode_temporary(code, op == SL_OP_REG_GT ? SL_TEMPORARY_MASK : SL_TEMPORARY_VALUE);
   sl_regcode_op(code, op, dst, a, b);
   return sl_value_vreg(dst);
 }
 
-sl_vreg sl_regcode_temporary(struct sl_regcode *code)
+sl_vreg sl_regcode_temporary(struct sl_regcode *code, enum sl_temporary letter)
 {
-  if (code->temporaries_used == code->temporaries.len) {
-    sl_vreg vreg = sl_regcode_vreg(code, (struct sl_vreg_role){ 0, 0, 0 });
-    sl_vec_add(code->heap, &code->temporaries, vreg);
-  }
-  return code->temporaries.data[code->temporaries_used++];
+  return sl_regcode_vreg(code, (struct sl_vreg_role){ 0, code->temporaries_used++, letter });
 }
 
 void sl_regcode_release(struct sl_regcode *code)

@@ -48,10 +48,12 @@ struct sl_code {
 };
 
 /* What a virtual register stands for, in the strategy's own terms; the strategy turns it into a name when the register
- * turns out to be needed. kind 0: a temporary. */
+ * turns out to be needed. kind 0: a temporary, written once: index is its place among those in use at one time, number its
+ * letter (enum sl_temporary). */
 struct sl_vreg_role {
   uint32_t kind, index, number;
 };
+enum sl_temporary { SL_TEMPORARY_VALUE /* %w */, SL_TEMPORARY_MASK /* %m */ };
 
 struct sl_regcode {
   sl_heap *heap;
@@ -59,7 +61,6 @@ struct sl_regcode {
   sl_vec(struct sl_code) code;
   sl_vec(struct sl_vreg_role) roles; /* by vreg; entry 0 is unused */
   sl_vec(uint32_t) open;      /* stack of open LOOP / IF / ELSE */
-  sl_vec(sl_vreg) temporaries;
   uint32_t temporaries_used;
   sl_index anchor_at;         /* where appended register instructions go */
   uint8_t anchor;
@@ -71,12 +72,10 @@ sl_vreg sl_regcode_vreg(struct sl_regcode *code, struct sl_vreg_role role);
 void sl_regcode_anchor(struct sl_regcode *code, enum sl_anchor anchor, sl_index at);
 void sl_regcode_op(struct sl_regcode *code, enum sl_opcode op, sl_vreg dst, struct sl_value a, struct sl_value b);
 void sl_regcode_set(struct sl_regcode *code, sl_vreg dst, struct sl_value a);
-/* a op b as a value: computed now when both are integers, one of them when the other is neutral, else in a register: `dst`,
- * or a temporary when dst is 0. */
-struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b,
-                                 sl_vreg dst);
-/* The next temporary of the pool, and giving all of them back for reuse. */
-sl_vreg sl_regcode_temporary(struct sl_regcode *code);
+/* a op b as a value: computed now when both are integers, one of them when the other is neutral, else in a new temporary. */
+struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b);
+/* A new temporary; sl_regcode_release says that those made so far are not needed any more. */
+sl_vreg sl_regcode_temporary(struct sl_regcode *code, enum sl_temporary letter);
 void sl_regcode_release(struct sl_regcode *code);
 void sl_regcode_wait(struct sl_regcode *code, sl_index consumer, uint32_t sem, struct sl_value threshold);
 void sl_regcode_open_loop(struct sl_regcode *code);

@@ -413,10 +413,10 @@ static struct sl_value emit_updates(struct shadow *s, struct sl_regcode *code, s
       assert(known && "is_countable answered yes");
       (void)known;
       struct sl_value each = emit_updates(s, code, sl_stmt_loop(kernel, at)->body, sem, outer, SL_NONE);
-      sum = sl_regcode_value(code, SL_OP_REG_ADD, sum, sl_regcode_value(code, SL_OP_REG_MUL, trips, each, 0), 0);
+      sum = sl_regcode_value(code, SL_OP_REG_ADD, sum, sl_regcode_value(code, SL_OP_REG_MUL, trips, each));
     }
   }
-  return direct ? sl_regcode_value(code, SL_OP_REG_ADD, sum, sl_value_int(direct), 0) : sum;
+  return direct ? sl_regcode_value(code, SL_OP_REG_ADD, sum, sl_value_int(direct)) : sum;
 }
 
 /* 1 when every loop from `loop` down to the producer's block runs at least once, else 0. */
@@ -430,7 +430,7 @@ static struct sl_value emit_runs_at_all(struct shadow *s, struct sl_regcode *cod
     bool known = sl_plan_trip_count(s->plan, owner, loop, &trips);
     assert(known && "is_countable answered yes");
     (void)known;
-    all = sl_regcode_value(code, SL_OP_REG_MUL, all, sl_regcode_value(code, SL_OP_REG_GT, trips, sl_value_int(0), 0), 0);
+    all = sl_regcode_value(code, SL_OP_REG_MUL, all, sl_regcode_value(code, SL_OP_REG_GT, trips, sl_value_int(0)));
     if (owner == loop)
       return all;
   }
@@ -446,16 +446,16 @@ static void count_producer(struct shadow *s, uint32_t a, sl_index loop, struct s
   struct sl_value sg = sl_value_vreg(use->sg), sn = sl_value_vreg(awaited->sn), offset = total;
   for (sl_index at = awaited->producer; at != loop; at = plan->kernel->blocks.data[block_of(s, at)].owner) {
     struct sl_value behind = emit_updates(s, code, block_of(s, at), use->sem, loop, at);
-    offset = sl_regcode_value(code, SL_OP_REG_SUB, offset, behind, 0);
+    offset = sl_regcode_value(code, SL_OP_REG_SUB, offset, behind);
   }
   struct sl_value runs = emit_runs_at_all(s, code, loop, awaited->producer);
   if (runs.kind == SL_VALUE_INT && runs.value == 1) {
     sl_regcode_op(code, SL_OP_REG_ADD, awaited->sn, sg, offset);
     return;
   }
-  struct sl_value change = sl_regcode_value(code, SL_OP_REG_ADD, sg, offset, 0);
-  change = sl_regcode_value(code, SL_OP_REG_SUB, change, sn, 0);
-  change = sl_regcode_value(code, SL_OP_REG_MUL, change, runs, 0);
+  struct sl_value change = sl_regcode_value(code, SL_OP_REG_ADD, sg, offset);
+  change = sl_regcode_value(code, SL_OP_REG_SUB, change, sn);
+  change = sl_regcode_value(code, SL_OP_REG_MUL, change, runs);
   sl_regcode_op(code, SL_OP_REG_ADD, awaited->sn, sn, change);
 }
 
@@ -471,7 +471,7 @@ static void count_loop(struct shadow *s, sl_index loop, uint32_t u)
   assert(known && "is_countable answered yes");
   (void)known;
   struct sl_value each = emit_updates(s, code, body, use->sem, loop, SL_NONE);
-  struct sl_value total = sl_regcode_value(code, SL_OP_REG_MUL, trips, each, 0);
+  struct sl_value total = sl_regcode_value(code, SL_OP_REG_MUL, trips, each);
   for (uint32_t a = use->producers; a; a = s->awaited.data[a].next_of_use)
     if (s->awaited.data[a].sn != use->sg && sl_block_contains(plan->kernel, body, block_of(s, s->awaited.data[a].producer)))
       count_producer(s, a, loop, total);

@@ -35,6 +35,20 @@ static const char *name_of(enum sluice_alloc alloc)
   return "?";
 }
 
+static const sluice_cleanup_row cleanups[] = {
+  { SLUICE_CLEANUP_FOLD, "fold", "constant folding and propagation" },
+  { SLUICE_CLEANUP_COMMON, "cse", "common subexpressions (implies registers)" },
+  { SLUICE_CLEANUP_INVARIANT, "licm", "loop-invariant motion (implies registers)" },
+  { SLUICE_CLEANUP_DEAD, "dead", "counters and registers that no wait needs" },
+  { SLUICE_CLEANUP_REGISTERS, "registers", "temporaries share registers" },
+};
+
+const sluice_cleanup_row *sluice_cleanups(size_t *count)
+{
+  *count = sizeof cleanups / sizeof *cleanups;
+  return cleanups;
+}
+
 struct pipeline {
   const sluice_program *input;
   const sluice_targets *targets;
@@ -82,6 +96,13 @@ static int pass_unroll(struct pipeline *p)
   return p->options->alloc == SLUICE_ALLOC_UNROLL ? sl_unroll_all(p->program, p->kernel, &p->report) : SLUICE_OK;
 }
 
+/* Values that live longer than the instruction they were made for cannot stay in the places of the pool. */
+static unsigned needed_with(unsigned wanted)
+{
+  bool longer = wanted & (SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_INVARIANT);
+  return longer ? wanted | SLUICE_CLEANUP_REGISTERS : wanted;
+}
+
 static int pass_allocate(struct pipeline *p)
 {
   if (!p->kernel->is_explicit) {
@@ -92,7 +113,7 @@ static int pass_allocate(struct pipeline *p)
   }
   static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
   struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
-                                      sharing[p->options->counters] };
+                                      sharing[p->options->counters], needed_with(p->options->cleanups) };
   switch (p->options->alloc) {
   case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(&allocation);
   case SLUICE_ALLOC_UNROLL:

@@ -3,6 +3,7 @@
  * Register instructions are inserted where their anchors say, engine by engine; the waits of an instruction become one
  * slice; producers whose semaphore some wait still names get an increment, and those semaphores are declared.
  */
+#include "sync/cleanup.h"
 #include "sync/plan.h"
 
 #include <assert.h>
@@ -178,24 +179,47 @@ static void write_register_op(struct sl_plan *plan, const struct sl_regcode *cod
     sl_stmt_append(kernel, item->at, stmt);
 }
 
+static sl_name free_register(struct writer *w, struct writer *own, sl_name wished)
+{
+  struct sl_plan *plan = w->plan;
+  sl_name name = wished;
+  for (uint32_t n = 2; sl_map_get(&own->registers, name) || sl_map_get(&w->registers, name); n++)
+    name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
+  take_register(own, name);
+  return name;
+}
+
+/* Temporaries that share a register share its name. Without the clean-up of registers each place of the pool is one. */
+static sl_name name_temporary(struct writer *w, struct writer *own, sl_map *names, struct sl_vreg_role role, uint32_t color)
+{
+  uint64_t key = sl_map_pair(role.number, color ? color : role.index);
+  bool is_new;
+  uint32_t *name = sl_map_put(names, w->plan->heap, key, &is_new);
+  if (is_new)
+    *name = free_register(w, own, sl_intern(w->plan->program, role.number == SL_TEMPORARY_MASK ? "m" : "w"));
+  return *name;
+}
+
 /* Names the registers that the code still mentions. Registers belong to an engine, so engines may use the same names. */
 static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
 {
   struct sl_plan *plan = w->plan;
   sl_name *registers = sl_heap_calloc(plan->heap, code->roles.len, sizeof *registers);
+  uint32_t *color = sl_heap_calloc(plan->heap, code->roles.len, sizeof *color);
   struct writer own = { .plan = plan };
+  sl_map temporaries = { 0 };
+  if (plan->cleanups & SLUICE_CLEANUP_REGISTERS)
+    (void)sl_cleanup_registers(code, color);
   for (uint32_t i = 0; i < code->code.len; i++) {
     const struct sl_code *item = &code->code.data[i];
     if (item->kind != SL_CODE_REG || item->dead || registers[item->dst])
       continue;
     struct sl_vreg_role role = code->roles.data[item->dst];
-    sl_name wished = role.kind ? plan->register_name(plan->state, code, role) : sl_intern(plan->program, "w");
-    sl_name name = wished;
-    for (uint32_t n = 2; sl_map_get(&own.registers, name) || sl_map_get(&w->registers, name); n++)
-      name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
-    take_register(&own, name);
-    registers[item->dst] = name;
+    registers[item->dst] = role.kind ? free_register(w, &own, plan->register_name(plan->state, code, role))
+                                     : name_temporary(w, &own, &temporaries, role, color[item->dst]);
   }
+  sl_map_free(&temporaries, plan->heap);
+  sl_heap_free(plan->heap, color);
   sl_map_free(&own.registers, plan->heap);
   return registers;
 }
@@ -282,14 +306,24 @@ static void find_used_semaphores(struct sl_plan *plan)
     }
 }
 
+static void clean_up(const struct sl_plan *plan, struct sl_regcode *code)
+{
+  assert(code->open.len == 0 && "register code has an open loop");
+  if (plan->cleanups & SLUICE_CLEANUP_FOLD)
+    sl_regcode_fold(code);
+  if (plan->cleanups & SLUICE_CLEANUP_COMMON)
+    sl_cleanup_common(code);
+  if (plan->cleanups & SLUICE_CLEANUP_INVARIANT)
+    sl_cleanup_invariant(code);
+  if (plan->cleanups & SLUICE_CLEANUP_DEAD)
+    sl_regcode_strip(code);
+}
+
 void sl_plan_write(struct sl_plan *plan)
 {
   struct writer w = { .plan = plan };
-  for (uint32_t e = 0; e < plan->presence.engines.len; e++) {
-    assert(plan->code[e].open.len == 0 && "register code has an open loop");
-    sl_regcode_fold(&plan->code[e]);
-    sl_regcode_strip(&plan->code[e]);
-  }
+  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
+    clean_up(plan, &plan->code[e]);
   find_used_semaphores(plan);
   take_declared_names(&w);
   take_registers(&w);

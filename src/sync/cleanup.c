@@ -1,0 +1,381 @@
+/* cleanup.c: see cleanup.h. Recursion depth is the nesting of the kernel, which the verifier bounds. */
+#include "sync/cleanup.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* ---- common subexpressions: value numbering over structured code ---- */
+
+/* A computed value: available in `holder` as long as that register still has this value number. */
+struct expression {
+  uint64_t key_a, key_b;
+  uint32_t op, value, holder, next; /* next of the bucket, index + 1 */
+};
+
+struct change {
+  sl_vreg vreg;
+  uint32_t value;
+};
+
+struct numbering {
+  struct sl_regcode *code;
+  uint32_t *value;              /* by vreg: its value number now */
+  sl_vec(sl_vreg) holder;       /* by value number: the first register that got it */
+  sl_vec(struct expression) expressions;
+  uint32_t *buckets, bucket_count;
+  sl_vec(struct change) log;    /* changes inside a branch, to undo at its else */
+};
+
+static uint32_t fresh(struct numbering *n, sl_vreg vreg)
+{
+  sl_vec_add(n->code->heap, &n->holder, vreg);
+  return n->holder.len - 1;
+}
+
+static void assign(struct numbering *n, sl_vreg vreg, uint32_t value)
+{
+  sl_vec_add(n->code->heap, &n->log, ((struct change){ vreg, n->value[vreg] }));
+  n->value[vreg] = value;
+}
+
+/* The register to read instead: the first that got this value, if it still has it. */
+static void read_value(const struct numbering *n, struct sl_value *value)
+{
+  if (value->kind != SL_VALUE_VREG)
+    return;
+  uint32_t number = n->value[value->value];
+  sl_vreg holder = n->holder.data[number];
+  if (n->value[holder] == number)
+    value->value = holder;
+}
+
+static uint64_t key_of(const struct numbering *n, struct sl_value value)
+{
+  uint32_t detail = value.kind == SL_VALUE_VREG ? n->value[value.value] : value.value;
+  return (uint64_t)value.kind << 32 | detail;
+}
+
+static uint32_t *bucket_of(const struct numbering *n, uint32_t op, uint64_t a, uint64_t b)
+{
+  uint64_t hash = sl_hash_mix(a ^ sl_hash_mix(b + op));
+  return &n->buckets[hash & (n->bucket_count - 1)];
+}
+
+static void number_op(struct numbering *n, struct sl_code *item)
+{
+  read_value(n, &item->a);
+  read_value(n, &item->b);
+  if (item->op == SL_OP_REG_SET && item->a.kind == SL_VALUE_VREG) {
+    assign(n, item->dst, n->value[item->a.value]);
+    return;
+  }
+  uint64_t a = key_of(n, item->a), b = key_of(n, item->b);
+  uint32_t *bucket = bucket_of(n, item->op, a, b);
+  for (uint32_t at = *bucket; at; at = n->expressions.data[at - 1].next) {
+    const struct expression *e = &n->expressions.data[at - 1];
+    if (e->op != item->op || e->key_a != a || e->key_b != b || n->value[e->holder] != e->value)
+      continue;
+    item->op = SL_OP_REG_SET; /* a copy, which nobody reads in the end */
+    item->a = sl_value_vreg(e->holder);
+    item->b = sl_value_int(0);
+    assign(n, item->dst, e->value);
+    return;
+  }
+  uint32_t value = fresh(n, item->dst);
+  assign(n, item->dst, value);
+  sl_vec_add(n->code->heap, &n->expressions, ((struct expression){ a, b, item->op, value, item->dst, *bucket }));
+  *bucket = n->expressions.len;
+}
+
+/* Expressions found in a region are not available behind it. */
+static void forget_expressions(struct numbering *n, uint32_t mark)
+{
+  while (n->expressions.len > mark) {
+    const struct expression *e = &n->expressions.data[--n->expressions.len];
+    *bucket_of(n, e->op, e->key_a, e->key_b) = e->next;
+  }
+}
+
+static void renumber_written(struct numbering *n, uint32_t from, uint32_t to)
+{
+  for (uint32_t i = from; i < to; i++)
+    if (n->code->code.data[i].kind == SL_CODE_REG && !n->code->code.data[i].dead)
+      assign(n, n->code->code.data[i].dst, fresh(n, n->code->code.data[i].dst));
+}
+
+static void undo(struct numbering *n, uint32_t mark)
+{
+  while (n->log.len > mark) {
+    const struct change *change = &n->log.data[--n->log.len];
+    n->value[change->vreg] = change->value;
+  }
+}
+
+static void number_range(struct numbering *n, uint32_t from, uint32_t to)
+{
+  for (uint32_t i = from; i < to; i++) {
+    struct sl_code *item = &n->code->code.data[i];
+    uint32_t mark = n->expressions.len, log = n->log.len;
+    if (item->kind == SL_CODE_LOOP) {
+      uint32_t end = item->pair;
+      renumber_written(n, i + 1, end);
+      number_range(n, i + 1, end);
+      forget_expressions(n, mark);
+      renumber_written(n, i + 1, end);
+      i = end;
+    } else if (item->kind == SL_CODE_IF) {
+      uint32_t otherwise = item->pair, end = n->code->code.data[otherwise].pair;
+      number_range(n, i + 1, otherwise);
+      forget_expressions(n, mark);
+      undo(n, log);
+      number_range(n, otherwise + 1, end);
+      forget_expressions(n, mark);
+      undo(n, log);
+      renumber_written(n, i + 1, end);
+      i = end;
+    } else if (item->kind == SL_CODE_WAIT) {
+      read_value(n, &item->a);
+    } else if (item->kind == SL_CODE_REG && !item->dead) {
+      number_op(n, item);
+    }
+  }
+}
+
+void sl_cleanup_common(struct sl_regcode *code)
+{
+  sl_heap *heap = sl_heap_child_new(code->heap);
+  sl_heap *outer = code->heap;
+  struct numbering n = { .code = code, .bucket_count = 64 };
+  while (n.bucket_count < code->code.len && n.bucket_count < 1u << 30)
+    n.bucket_count *= 2;
+  code->heap = heap; /* the tables end with this pass */
+  n.value = sl_heap_calloc(heap, code->roles.len, sizeof *n.value);
+  n.buckets = sl_heap_calloc(heap, n.bucket_count, sizeof *n.buckets);
+  for (sl_vreg vreg = 0; vreg < code->roles.len; vreg++)
+    n.value[vreg] = fresh(&n, vreg);
+  number_range(&n, 0, code->code.len);
+  code->heap = outer;
+  sl_heap_child_free(heap);
+}
+
+/* ---- loop-invariant motion ---- */
+
+struct motion {
+  struct sl_regcode *code;
+  sl_vec(struct sl_code) out;
+  uint32_t *writes;  /* by vreg: instructions that write it, in all */
+  uint32_t *written; /* by vreg: stamp of the loop that writes it */
+  uint32_t stamp;
+};
+
+static bool is_written(const struct motion *m, struct sl_value value)
+{
+  return value.kind == SL_VALUE_VREG && m->written[value.value] == m->stamp;
+}
+
+/* A loop variable changes with its own loop; which loop that is need not be known to keep it where it is. */
+static bool is_name(struct sl_value value)
+{
+  return value.kind == SL_VALUE_NAME || value.kind == SL_VALUE_REG;
+}
+
+static bool can_move(const struct motion *m, const struct sl_code *item)
+{
+  return item->kind == SL_CODE_REG && !item->dead && m->code->roles.data[item->dst].kind == 0 &&
+         m->writes[item->dst] == 1 && !is_written(m, item->a) && !is_written(m, item->b) && !is_name(item->a) &&
+         !is_name(item->b);
+}
+
+static void move_range(struct motion *m, uint32_t from, uint32_t to);
+
+/* The body is in `out` behind `start`: what can move goes before it. */
+static void move_out(struct motion *m, uint32_t start, const struct sl_code *loop)
+{
+  sl_heap *heap = m->code->heap;
+  uint32_t count = m->out.len - start, depth = 0;
+  struct sl_code *body = sl_heap_alloc(heap, (count + 1u) * sizeof *body);
+  if (count)
+    memcpy(body, &m->out.data[start], count * sizeof *body);
+  m->stamp++;
+  for (uint32_t i = 0; i < count; i++)
+    if (body[i].kind == SL_CODE_REG && !body[i].dead)
+      m->written[body[i].dst] = m->stamp;
+  m->out.len = start;
+  for (uint32_t i = 0; i < count; i++) {
+    uint8_t kind = body[i].kind;
+    depth += kind == SL_CODE_LOOP || kind == SL_CODE_IF;
+    depth -= kind == SL_CODE_END_LOOP || kind == SL_CODE_END_IF;
+    if (depth != 0 || !can_move(m, &body[i]))
+      continue;
+    struct sl_code moved = body[i];
+    moved.anchor = loop->anchor;
+    moved.at = loop->at;
+    m->written[moved.dst] = 0;
+    sl_vec_add(heap, &m->out, moved);
+    body[i].dead = true;
+  }
+  sl_vec_add(heap, &m->out, *loop);
+  for (uint32_t i = 0; i < count; i++)
+    if (!body[i].dead || body[i].kind != SL_CODE_REG)
+      sl_vec_add(heap, &m->out, body[i]);
+  sl_heap_free(heap, body);
+}
+
+static void move_range(struct motion *m, uint32_t from, uint32_t to)
+{
+  for (uint32_t i = from; i < to; i++) {
+    const struct sl_code item = m->code->code.data[i];
+    if (item.kind != SL_CODE_LOOP) {
+      sl_vec_add(m->code->heap, &m->out, item);
+      continue;
+    }
+    uint32_t start = m->out.len;
+    move_range(m, i + 1, item.pair);
+    move_out(m, start, &item);
+    sl_vec_add(m->code->heap, &m->out, m->code->code.data[item.pair]);
+    i = item.pair;
+  }
+}
+
+/* Pairs of the brackets, after instructions moved. */
+static void find_pairs(struct sl_regcode *code)
+{
+  sl_vec(uint32_t) open = { 0 };
+  for (uint32_t i = 0; i < code->code.len; i++) {
+    switch (code->code.data[i].kind) {
+    case SL_CODE_LOOP:
+    case SL_CODE_IF: sl_vec_add(code->heap, &open, i); break;
+    case SL_CODE_ELSE:
+      code->code.data[open.data[open.len - 1]].pair = i;
+      open.data[open.len - 1] = i;
+      break;
+    case SL_CODE_END_LOOP:
+    case SL_CODE_END_IF: code->code.data[open.data[--open.len]].pair = i; break;
+    default: break;
+    }
+  }
+  sl_vec_free(code->heap, &open);
+}
+
+void sl_cleanup_invariant(struct sl_regcode *code)
+{
+  struct motion m = { .code = code };
+  m.writes = sl_heap_calloc(code->heap, code->roles.len, sizeof *m.writes);
+  m.written = sl_heap_calloc(code->heap, code->roles.len, sizeof *m.written);
+  for (uint32_t i = 0; i < code->code.len; i++)
+    if (code->code.data[i].kind == SL_CODE_REG && !code->code.data[i].dead)
+      m.writes[code->code.data[i].dst]++;
+  move_range(&m, 0, code->code.len);
+  sl_vec_free(code->heap, &code->code);
+  code->code.data = m.out.data;
+  code->code.len = m.out.len;
+  code->code.cap = m.out.cap;
+  find_pairs(code);
+  sl_heap_free(code->heap, m.writes);
+  sl_heap_free(code->heap, m.written);
+}
+
+/* ---- few registers ---- */
+
+/* From the first write to the last read, as positions in the code. */
+struct range {
+  sl_vreg vreg;
+  uint32_t from, to;
+};
+
+struct ranges {
+  const struct sl_regcode *code;
+  uint32_t *from, *to; /* by vreg; position + 1 */
+  uint32_t *loop_from; /* by vreg: start of the innermost loop around its write, + 1; 0 = none */
+};
+
+static void see_read(struct ranges *r, struct sl_value value, uint32_t position, const uint32_t *open, uint32_t depth)
+{
+  if (value.kind != SL_VALUE_VREG || r->code->roles.data[value.value].kind != 0 || !r->from[value.value])
+    return;
+  /* Read inside a loop that began behind the write: it must last through all iterations. */
+  uint32_t last = position;
+  for (uint32_t i = 0; i < depth; i++) {
+    const struct sl_code *opener = &r->code->code.data[open[i]];
+    if (opener->kind == SL_CODE_LOOP && open[i] + 1 > r->from[value.value]) {
+      last = opener->pair;
+      break;
+    }
+  }
+  if (last + 1 > r->to[value.value])
+    r->to[value.value] = last + 1;
+}
+
+static void find_ranges(struct ranges *r, sl_heap *heap)
+{
+  sl_vec(uint32_t) open = { 0 };
+  for (uint32_t i = 0; i < r->code->code.len; i++) {
+    const struct sl_code *item = &r->code->code.data[i];
+    switch (item->kind) {
+    case SL_CODE_LOOP:
+    case SL_CODE_IF: sl_vec_add(heap, &open, i); break;
+    case SL_CODE_END_LOOP:
+    case SL_CODE_END_IF: open.len--; break;
+    case SL_CODE_WAIT: see_read(r, item->a, i, open.data, open.len); break;
+    case SL_CODE_REG:
+      if (item->dead)
+        break;
+      see_read(r, item->a, i, open.data, open.len);
+      see_read(r, item->b, i, open.data, open.len);
+      if (!r->from[item->dst])
+        r->from[item->dst] = i + 1;
+      if (i + 1 > r->to[item->dst])
+        r->to[item->dst] = i + 1;
+      break;
+    default: break;
+    }
+  }
+  sl_vec_free(heap, &open);
+}
+
+static int compare_ranges(const void *x, const void *y)
+{
+  const struct range *a = x, *b = y;
+  if (a->from != b->from)
+    return a->from < b->from ? -1 : 1;
+  return a->vreg < b->vreg ? -1 : a->vreg > b->vreg;
+}
+
+/* The wishes differ (masks, thresholds); registers are shared among those of one wish. */
+static bool same_wish(const struct sl_regcode *code, sl_vreg a, sl_vreg b)
+{
+  return code->roles.data[a].number == code->roles.data[b].number;
+}
+
+uint32_t sl_cleanup_registers(const struct sl_regcode *code, uint32_t *color)
+{
+  sl_heap *heap = sl_heap_child_new(code->heap);
+  struct ranges r = { .code = code };
+  r.from = sl_heap_calloc(heap, code->roles.len, sizeof *r.from);
+  r.to = sl_heap_calloc(heap, code->roles.len, sizeof *r.to);
+  find_ranges(&r, heap);
+  sl_vec(struct range) ranges = { 0 };
+  for (sl_vreg vreg = 1; vreg < code->roles.len; vreg++)
+    if (code->roles.data[vreg].kind == 0 && r.from[vreg])
+      sl_vec_add(heap, &ranges, ((struct range){ vreg, r.from[vreg], r.to[vreg] }));
+  if (ranges.len)
+    qsort(ranges.data, ranges.len, sizeof *ranges.data, compare_ranges);
+  sl_vec(struct range) registers = { 0 }; /* vreg: one that has it; to: free from there on */
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    const struct range *range = &ranges.data[i];
+    uint32_t at = 0;
+    /* An instruction reads before it writes, so a register is free for the write of the last reader. */
+    while (at < registers.len &&
+           (registers.data[at].to > range->from || !same_wish(code, registers.data[at].vreg, range->vreg)))
+      at++;
+    if (at == registers.len)
+      sl_vec_add(heap, &registers, *range);
+    registers.data[at].to = range->to;
+    color[range->vreg] = at + 1;
+  }
+  uint32_t count = registers.len;
+  sl_heap_child_free(heap);
+  return count;
+}

@@ -1,0 +1,20 @@
+/* cleanup.h: the clean-ups of register code that the published work names beside constant folding (regcode.h): common
+ * subexpressions, loop-invariant motion, and few registers. Each keeps what every wait sees. Near-linear in the code times its
+ * nesting depth.
+ */
+#ifndef SL_SYNC_CLEANUP_H
+#define SL_SYNC_CLEANUP_H
+
+#include "sync/regcode.h"
+
+/* A value that some register holds already is not computed again: later reads use that register. */
+void sl_cleanup_common(struct sl_regcode *code);
+
+/* Temporaries whose operands a loop does not change are computed before it. Requires temporaries that are written once. */
+void sl_cleanup_invariant(struct sl_regcode *code);
+
+/* Puts temporaries that are never needed at the same time into one register: fills `color` (by vreg, from 1; 0: not a
+ * temporary) and answers how many registers they take. Dead instructions do not count. */
+uint32_t sl_cleanup_registers(const struct sl_regcode *code, uint32_t *color);
+
+#endif
