@@ -71,6 +71,10 @@ static void number_op(struct numbering *n, struct sl_code *item)
     assign(n, item->dst, n->value[item->a.value]);
     return;
   }
+  if (item->op == SL_OP_REG_SET && item->a.kind == SL_VALUE_INT) { /* nothing is cheaper than a number */
+    assign(n, item->dst, fresh(n, item->dst));
+    return;
+  }
   uint64_t a = key_of(n, item->a), b = key_of(n, item->b);
   uint32_t *bucket = bucket_of(n, item->op, a, b);
   for (uint32_t at = *bucket; at; at = n->expressions.data[at - 1].next) {

@@ -259,6 +259,7 @@ static void count_places(struct sl_plan *plan, bool across_barriers)
     }
     plan->sems.data[s].updates++;
     plan->sems.data[s].only_root &= stmt->block == kernel->root;
+    plan->sems.data[s].only_block = stmt->block;
     planned->place_in_run = ++in_run[s];
     planned->place_in_block = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
     note_inside(plan, stmt->block, s);

@@ -17,8 +17,10 @@
  * Producers directly in the kernel's root need no register: their values are numbers. Two cheaper forms of the same values,
  * chosen per engine and semaphore:
  *   - alias: when all updates of s stand in one run and p is the last, sn is always sg;
- *   - direct: when all updates of s stand in one run and every wait of e on s is carried by the block of that run, sn is
- *     bumped by N at the tail of the block and sg is not kept: one operation per producer and iteration.
+ *   - direct: when all updates of s stand in one run and every wait of e on s is carried by the block of that run, the values
+ *     of its producers differ by constants. One register holds that of the first (bumped by N at the tail of the block), one
+ *     delay line its past; the others' thresholds add the difference d in places. "No instance yet" then reads d instead of 0,
+ *     so s starts at the largest d (a credit). Semaphores that count alike (same block, same N, same start) share the register.
  *
  * Cost: linear in the tree times the engines that walk it, plus edges.
  */
@@ -36,6 +38,9 @@ struct use {
   uint32_t engine, sem;
   uint8_t form;
   sl_vreg sg;         /* USE_GENERAL */
+  uint32_t group;     /* USE_DIRECT */
+  uint32_t first_place, last_place; /* USE_DIRECT: least and largest place of its producers */
+  uint32_t length;    /* USE_DIRECT: largest distance */
   uint32_t next;      /* of the same semaphore */
   uint32_t producers; /* list by next_of_use */
 };
@@ -45,7 +50,7 @@ struct awaited {
   sl_index producer;
   uint32_t use;
   sl_vreg sn;
-  uint32_t next_of_stmt, next_of_use, next_of_block; /* lists, 0 ends */
+  uint32_t next_of_stmt, next_of_use; /* lists, 0 ends */
 };
 
 /* Delay line of (awaited, loop body). */
@@ -57,16 +62,29 @@ struct delay {
   uint32_t next; /* of the same block */
 };
 
+/* USE_DIRECT: what one engine counts of one block in steps of N, shared by all semaphores that count alike. */
+struct group {
+  uint32_t engine, step, first; /* first: value in the first iteration */
+  sl_index block;
+  uint32_t sem;       /* one of them, for the name */
+  sl_vreg now;        /* threshold of the first producer in this iteration */
+  uint32_t length;    /* of the delay line */
+  sl_vreg past;       /* past, past + 1, ...: 1, 2, ... iterations ago */
+  uint32_t next;      /* of the same block */
+};
+
 struct shadow {
   struct sl_plan *plan;
   sl_vec(struct use) uses;        /* (from 1) */
   sl_vec(struct awaited) awaited; /* (from 1) */
-  sl_vec(struct delay) delays;    /* (from 1) */
+  sl_vec(struct delay) delays;    /* (from 1); USE_GENERAL */
+  sl_vec(struct group) groups;    /* (from 1) */
   sl_map use_of;      /* (engine, sem) */
   sl_map awaited_of;  /* (use, statement) */
   sl_map delay_of;    /* (awaited, block) */
-  uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *direct_of_block; /* heads of the lists */
+  uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
   sl_vec(uint32_t) touched; /* semaphores of the run at hand */
+  sl_vec(struct sl_value) thresholds; /* of the consumer at hand */
   uint32_t *in_run;         /* by semaphore: updates in the run at hand */
 };
 
@@ -131,6 +149,7 @@ static void put_delay(struct shadow *s, uint32_t awaited, sl_index block, uint32
     s->delays.data[*at].length = k;
 }
 
+/* First who waits on what, and in which form; only then delay lines, which the direct form does not need. */
 static void collect(struct shadow *s)
 {
   const struct sl_plan *plan = s->plan;
@@ -139,19 +158,106 @@ static void collect(struct shadow *s)
     if (is_constant(s, edge->producer))
       continue;
     uint32_t use = put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem);
-    uint32_t awaited = put_awaited(s, use, edge->producer);
-    if (edge->k > 0)
-      put_delay(s, awaited, edge->block, edge->k);
-    if (edge->block != block_of(s, edge->producer))
+    (void)put_awaited(s, use, edge->producer);
+    if (edge->block != plan->stmt[edge->producer].block)
       s->uses.data[use].form = USE_GENERAL;
   }
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    if (is_constant(s, edge->producer))
+      continue;
+    const struct sl_plan_stmt *producer = &plan->stmt[edge->producer];
+    uint32_t u = put_use(s, sl_plan_issues(plan, edge->consumer), producer->update_sem);
+    struct use *use = &s->uses.data[u];
+    if (use->form == USE_GENERAL && edge->k > 0)
+      put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->k);
+    if (use->form == USE_GENERAL)
+      continue;
+    if (!use->first_place || producer->place_in_run < use->first_place)
+      use->first_place = producer->place_in_run;
+    if (producer->place_in_run > use->last_place)
+      use->last_place = producer->place_in_run;
+    if (edge->k > use->length)
+      use->length = edge->k;
+  }
+}
+
+/* A delay line's zero stands for "nothing": with the largest difference of places added it must still pass. */
+static void give_credits(struct shadow *s)
+{
+  for (uint32_t u = 1; u < s->uses.len; u++) {
+    const struct use *use = &s->uses.data[u];
+    struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
+    if (use->form == USE_DIRECT && use->length > 0 && use->last_place - use->first_place > sem->start)
+      sem->start = use->last_place - use->first_place;
+  }
+}
+
+static sl_index block_of_use(const struct shadow *s, const struct use *use)
+{
+  return s->plan->sems.data[use->sem].only_block;
+}
+
+/* Start values are free as long as they are not too small: they are raised so that semaphores which an engine counts in equal
+ * steps in one block count alike, and share their registers. `is_fixed`: by semaphore. */
+static void align(struct shadow *s, uint32_t u, bool *is_fixed)
+{
+  const struct sl_plan *plan = s->plan;
+  const struct use *own = &s->uses.data[u];
+  uint32_t step = plan->sems.data[own->sem].updates, target = plan->sems.data[own->sem].start + own->first_place, alike = 0;
+  bool has_fixed = is_fixed[own->sem];
+  for (uint32_t v = 1; v < s->uses.len; v++) {
+    const struct use *use = &s->uses.data[v];
+    const struct sl_plan_sem *sem = &plan->sems.data[use->sem];
+    if (use->form != USE_DIRECT || use->engine != own->engine || sem->updates != step ||
+        block_of_use(s, use) != block_of_use(s, own))
+      continue;
+    alike++;
+    uint32_t first = sem->start + use->first_place;
+    if (!has_fixed && (is_fixed[use->sem] || first > target))
+      target = first;
+    has_fixed |= is_fixed[use->sem];
+  }
+  for (uint32_t v = 1; v < s->uses.len && alike > 1; v++) {
+    const struct use *use = &s->uses.data[v];
+    struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
+    if (use->form != USE_DIRECT || use->engine != own->engine || sem->updates != step ||
+        block_of_use(s, use) != block_of_use(s, own) || is_fixed[use->sem] || target < sem->start + use->first_place)
+      continue;
+    sem->start = target - use->first_place;
+    is_fixed[use->sem] = true;
+  }
+}
+
+static void align_starts(struct shadow *s)
+{
+  enum { MOST_USES = 2000 /* quadratic: beyond that registers are not what matters */ };
+  if (s->uses.len > MOST_USES)
+    return;
+  bool *is_fixed = sl_heap_calloc(s->plan->heap, s->plan->sems.len, sizeof *is_fixed);
+  for (uint32_t u = 1; u < s->uses.len; u++)
+    if (s->uses.data[u].form == USE_DIRECT && !is_fixed[s->uses.data[u].sem])
+      align(s, u, is_fixed);
+  sl_heap_free(s->plan->heap, is_fixed);
 }
 
 /* ---- registers ---- */
 
-enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY };
+enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST };
 
-/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>. */
+static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
+{
+  const struct sl_plan_sem *sem = &plan->sems.data[sem_index];
+  char buffer[48];
+  const char *block = sl_plan_block_name(plan, sem->block, buffer);
+  if (sem->producer)
+    sl_plan_add_label(buf, plan, sem->producer);
+  else
+    sl_buf_printf(buf, "%s%s%s", block, block[0] ? "_" : "",
+                  sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
+}
+
+/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>. */
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct shadow *s = state;
@@ -160,24 +266,30 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
   sl_buf buf;
   (void)code;
   sl_buf_init(&buf, plan->heap);
-  if (role.kind == ROLE_COUNTER) {
-    const struct sl_plan_sem *sem = &plan->sems.data[s->uses.data[role.index].sem];
-    const char *block = sl_plan_block_name(plan, sem->block, buffer);
-    if (sem->producer) {
-      sl_buf_puts(&buf, "sg_");
-      sl_plan_add_label(&buf, plan, sem->producer);
-    } else {
-      sl_buf_printf(&buf, "sg_%s%s%s", block, block[0] ? "_" : "",
-                    sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
-    }
-  } else if (role.kind == ROLE_PRODUCER) {
+  switch ((enum role)role.kind) {
+  case ROLE_COUNTER:
+    sl_buf_puts(&buf, "sg_");
+    add_sem(&buf, plan, s->uses.data[role.index].sem);
+    break;
+  case ROLE_PRODUCER:
     sl_buf_puts(&buf, "sn_");
     sl_plan_add_label(&buf, plan, s->awaited.data[role.index].producer);
-  } else {
+    break;
+  case ROLE_DELAY: {
     const struct delay *delay = &s->delays.data[role.index];
     sl_buf_puts(&buf, "dl_");
     sl_plan_add_label(&buf, plan, s->awaited.data[delay->awaited].producer);
     sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, delay->block, buffer), role.number);
+    break;
+  }
+  case ROLE_NOW:
+    sl_buf_puts(&buf, "sg_");
+    add_sem(&buf, plan, s->groups.data[role.index].sem);
+    break;
+  case ROLE_PAST:
+    sl_buf_puts(&buf, "dl_");
+    add_sem(&buf, plan, s->groups.data[role.index].sem);
+    sl_buf_printf(&buf, "_%u", role.number);
   }
   sl_name name = sl_names_add(&plan->program->names, &plan->program->heap, buf.data, buf.len);
   sl_heap_free(plan->heap, buf.data);
@@ -195,7 +307,7 @@ static sl_vreg new_register(struct shadow *s, uint32_t use, enum role kind, uint
   return sl_regcode_vreg(code_of(s, use), (struct sl_vreg_role){ kind, index, number });
 }
 
-static void make_registers(struct shadow *s)
+static void make_general_registers(struct shadow *s)
 {
   for (uint32_t u = 1; u < s->uses.len; u++)
     if (s->uses.data[u].form == USE_GENERAL)
@@ -203,10 +315,10 @@ static void make_registers(struct shadow *s)
   for (uint32_t a = 1; a < s->awaited.len; a++) {
     struct awaited *awaited = &s->awaited.data[a];
     const struct use *use = &s->uses.data[awaited->use];
-    if (use->form == USE_GENERAL && is_last_of_only_run(s->plan, awaited->producer))
-      awaited->sn = use->sg;
-    else
-      awaited->sn = new_register(s, awaited->use, ROLE_PRODUCER, a, 0);
+    if (use->form != USE_GENERAL)
+      continue;
+    bool is_alias = is_last_of_only_run(s->plan, awaited->producer);
+    awaited->sn = is_alias ? use->sg : new_register(s, awaited->use, ROLE_PRODUCER, a, 0);
   }
   for (uint32_t d = 1; d < s->delays.len; d++) {
     struct delay *delay = &s->delays.data[d];
@@ -214,6 +326,46 @@ static void make_registers(struct shadow *s)
     delay->first = new_register(s, use, ROLE_DELAY, d, 1);
     for (uint32_t j = 2; j <= delay->length; j++)
       (void)new_register(s, use, ROLE_DELAY, d, j); /* consecutive: dl_j is first + j - 1 */
+  }
+}
+
+/* The group that counts as this use does, made if it is new; groups of one engine and block are few. */
+static uint32_t put_group(struct shadow *s, uint32_t u)
+{
+  const struct use *use = &s->uses.data[u];
+  const struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
+  struct group wanted = { .engine = use->engine, .step = sem->updates, .first = sem->start + use->first_place,
+                          .block = s->plan->stmt[s->awaited.data[use->producers].producer].block, .sem = use->sem };
+  for (uint32_t g = s->groups_of_block[wanted.block]; g; g = s->groups.data[g].next) {
+    const struct group *group = &s->groups.data[g];
+    if (group->engine == wanted.engine && group->step == wanted.step && group->first == wanted.first)
+      return g;
+  }
+  wanted.next = s->groups_of_block[wanted.block];
+  s->groups_of_block[wanted.block] = s->groups.len;
+  sl_vec_add(s->plan->heap, &s->groups, wanted);
+  return s->groups.len - 1;
+}
+
+static void make_groups(struct shadow *s)
+{
+  for (uint32_t u = 1; u < s->uses.len; u++) {
+    struct use *use = &s->uses.data[u];
+    if (use->form != USE_DIRECT)
+      continue;
+    use->group = put_group(s, u);
+    struct group *group = &s->groups.data[use->group];
+    if (use->length > group->length)
+      group->length = use->length;
+  }
+  for (uint32_t g = 1; g < s->groups.len; g++) {
+    struct group *group = &s->groups.data[g];
+    struct sl_regcode *code = &s->plan->code[group->engine];
+    group->now = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_NOW, g, 0 });
+    for (uint32_t j = 1; j <= group->length; j++) {
+      sl_vreg vreg = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_PAST, g, j });
+      group->past = j == 1 ? vreg : group->past; /* consecutive, as above */
+    }
   }
 }
 
@@ -225,7 +377,7 @@ static void make_lists(struct shadow *s)
   s->uses_of_sem = sl_heap_calloc(heap, s->plan->sems.len, sizeof(uint32_t));
   s->awaited_of_stmt = sl_heap_calloc(heap, s->plan->kernel->stmts.len, sizeof(uint32_t));
   s->delays_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
-  s->direct_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
+  s->groups_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
   s->in_run = sl_heap_calloc(heap, s->plan->sems.len, sizeof(uint32_t));
   for (uint32_t u = s->uses.len; u-- > 1;) {
     s->uses.data[u].next = s->uses_of_sem[s->uses.data[u].sem];
@@ -238,10 +390,6 @@ static void make_lists(struct shadow *s)
     s->awaited_of_stmt[awaited->producer] = a;
     awaited->next_of_use = use->producers;
     use->producers = a;
-    if (use->form == USE_DIRECT) {
-      awaited->next_of_block = s->direct_of_block[block_of(s, awaited->producer)];
-      s->direct_of_block[block_of(s, awaited->producer)] = a;
-    }
   }
   for (uint32_t d = s->delays.len; d-- > 1;) {
     s->delays.data[d].next = s->delays_of_block[s->delays.data[d].block];
@@ -251,7 +399,7 @@ static void make_lists(struct shadow *s)
 
 /* ---- the rules of the walk ---- */
 
-/* Kernel start: sg at the semaphore's start value, sn at 0 (or, in the direct form, at its first instance's value). */
+/* Kernel start: sg at the semaphore's start value, sn at 0; in the direct form the value of the first instance. */
 static void set_start_values(struct shadow *s)
 {
   const struct sl_plan *plan = s->plan;
@@ -261,11 +409,12 @@ static void set_start_values(struct shadow *s)
   for (uint32_t a = 1; a < s->awaited.len; a++) {
     const struct awaited *awaited = &s->awaited.data[a];
     const struct use *use = &s->uses.data[awaited->use];
-    uint32_t start = plan->sems.data[use->sem].start;
-    if (use->form == USE_DIRECT)
-      sl_regcode_set(code_of(s, awaited->use), awaited->sn, sl_value_int(start + plan->stmt[awaited->producer].place_in_run));
-    else if (awaited->sn != use->sg)
+    if (use->form == USE_GENERAL && awaited->sn != use->sg)
       sl_regcode_set(code_of(s, awaited->use), awaited->sn, sl_value_int(0));
+  }
+  for (uint32_t g = 1; g < s->groups.len; g++) {
+    const struct group *group = &s->groups.data[g];
+    sl_regcode_set(&plan->code[group->engine], group->now, sl_value_int(group->first));
   }
 }
 
@@ -315,28 +464,45 @@ static void bump_counters(struct shadow *s, sl_engines engines)
   s->touched.len = 0;
 }
 
+/* The threshold of one edge; in the direct form it may take an addition. */
+static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge)
+{
+  const struct sl_plan *plan = s->plan;
+  const struct sl_plan_stmt *producer = &plan->stmt[edge->producer];
+  if (is_constant(s, edge->producer))
+    return sl_value_int(plan->sems.data[producer->update_sem].start + producer->place_in_block);
+  uint32_t engine = sl_plan_issues(plan, edge->consumer);
+  uint32_t u = *sl_map_get(&s->use_of, sl_map_pair(engine, producer->update_sem));
+  const struct use *use = &s->uses.data[u];
+  if (use->form == USE_DIRECT) {
+    const struct group *group = &s->groups.data[use->group];
+    sl_vreg first = edge->k ? group->past + edge->k - 1 : group->now;
+    return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(first),
+                            sl_value_int(producer->place_in_run - use->first_place));
+  }
+  uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(u, edge->producer));
+  if (edge->k == 0)
+    return sl_value_vreg(s->awaited.data[a].sn);
+  return sl_value_vreg(s->delays.data[*sl_map_get(&s->delay_of, sl_map_pair(a, edge->block))].first + edge->k - 1);
+}
+
 static void add_waits(struct shadow *s, sl_index consumer)
 {
   const struct sl_plan *plan = s->plan;
-  uint32_t engine = sl_plan_issues(plan, consumer);
-  for (uint32_t i = 0; i < plan->stmt[consumer].edge_count; i++) {
-    uint32_t number = plan->stmt[consumer].first_edge + i;
-    const struct sl_edge *edge = &plan->edges.data[number];
-    if (number + SL_PREFETCH_AHEAD < plan->edges.len)
-      sl_prefetch(&plan->stmt[plan->edges.data[number + SL_PREFETCH_AHEAD].producer]);
-    uint32_t sem = plan->stmt[edge->producer].update_sem;
-    if (is_constant(s, edge->producer)) {
-      sl_regcode_wait(&plan->code[engine], consumer, sem,
-                      sl_value_int(plan->sems.data[sem].start + plan->stmt[edge->producer].place_in_block));
-      continue;
-    }
-    uint32_t use = *sl_map_get(&s->use_of, sl_map_pair(engine, sem));
-    uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(use, edge->producer));
-    sl_vreg threshold = s->awaited.data[a].sn;
-    if (edge->k > 0)
-      threshold = s->delays.data[*sl_map_get(&s->delay_of, sl_map_pair(a, edge->block))].first + edge->k - 1;
-    sl_regcode_wait(&plan->code[engine], consumer, sem, sl_value_vreg(threshold));
+  uint32_t first = plan->stmt[consumer].first_edge, count = plan->stmt[consumer].edge_count;
+  if (count == 0)
+    return;
+  struct sl_regcode *code = &plan->code[sl_plan_issues(plan, consumer)];
+  sl_regcode_anchor(code, SL_BEFORE_STMT, consumer);
+  sl_regcode_release(code);
+  s->thresholds.len = 0;
+  for (uint32_t i = first; i < first + count; i++) {
+    if (i + SL_PREFETCH_AHEAD < plan->edges.len)
+      sl_prefetch(&plan->stmt[plan->edges.data[i + SL_PREFETCH_AHEAD].producer]);
+    sl_vec_add(plan->heap, &s->thresholds, threshold_of(s, &plan->edges.data[i]));
   }
+  for (uint32_t i = 0; i < count; i++)
+    sl_regcode_wait(code, consumer, plan->stmt[plan->edges.data[first + i].producer].update_sem, s->thresholds.data[i]);
 }
 
 static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engines)
@@ -361,10 +527,14 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
       sl_regcode_set(code, delay->first + j - 1, sl_value_vreg(delay->first + j - 2));
     sl_regcode_set(code, delay->first, sl_value_vreg(awaited->sn));
   }
-  for (uint32_t a = s->direct_of_block[block]; a; a = s->awaited.data[a].next_of_block) {
-    const struct awaited *awaited = &s->awaited.data[a];
-    uint32_t updates = s->plan->sems.data[s->uses.data[awaited->use].sem].updates;
-    sl_regcode_op(code_of(s, awaited->use), SL_OP_REG_ADD, awaited->sn, sl_value_vreg(awaited->sn), sl_value_int(updates));
+  for (uint32_t g = s->groups_of_block[block]; g; g = s->groups.data[g].next) {
+    const struct group *group = &s->groups.data[g];
+    struct sl_regcode *code = &s->plan->code[group->engine];
+    for (uint32_t j = group->length; j >= 2; j--)
+      sl_regcode_set(code, group->past + j - 1, sl_value_vreg(group->past + j - 2));
+    if (group->length)
+      sl_regcode_set(code, group->past, sl_value_vreg(group->now));
+    sl_regcode_op(code, SL_OP_REG_ADD, group->now, sl_value_vreg(group->now), sl_value_int(group->step));
   }
 }
 
@@ -522,6 +692,9 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
     for (uint32_t j = 0; j < s->delays.data[d].length; j++)
       sl_regcode_set(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), s->delays.data[d].first + j,
                      sl_value_int(0));
+  for (uint32_t g = s->groups_of_block[body]; g; g = s->groups.data[g].next)
+    for (uint32_t j = 0; j < s->groups.data[g].length; j++)
+      sl_regcode_set(&s->plan->code[s->groups.data[g].engine], s->groups.data[g].past + j, sl_value_int(0));
   sl_engines shells = 0;
   for (sl_engines rest = waiters_on_updates_in(s, body) & engines & ~s->plan->presence.inside[body]; rest; rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);
@@ -547,9 +720,13 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
     (void)sl_vec_push(plan.heap, &s.uses);
     (void)sl_vec_push(plan.heap, &s.awaited);
     (void)sl_vec_push(plan.heap, &s.delays);
+    (void)sl_vec_push(plan.heap, &s.groups);
     collect(&s);
-    make_registers(&s);
+    give_credits(&s);
+    align_starts(&s);
     make_lists(&s);
+    make_general_registers(&s);
+    make_groups(&s);
     status = sl_plan_walk(&plan, &rules, &s);
   }
   if (status == SLUICE_OK)
