@@ -12,16 +12,12 @@
  *
  * The explorer is watched: on the smallest kernels its answer must be the same without reduction.
  */
-#include <sluice/check.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle/explore.h"
-#include "property/campaign.h"
+#include "property/judge.h"
 #include "property/mutate.h"
-#include "target/target.h"
 
 enum {
   INSTANCE_LIMIT = 60,
@@ -29,12 +25,8 @@ enum {
   MAX_STATES = 150000,
   FULL_STATES = 1500,    /* with reduction; without it up to MAX_STATES */
   JUDGED_STATES = 3000,  /* kernels whose waits are judged */
-  OUTCOMES = 64,         /* values given for an opaque condition */
-  MAX_INPUTS = 64,
   STRATEGIES = 3
 };
-
-enum verdict { VERDICT_OK, VERDICT_FAULT, VERDICT_DECLARED, VERDICT_UNDECIDED };
 
 /* What the kernels compared make use of. */
 enum feature {
@@ -62,14 +54,10 @@ struct state {
 
 struct subject {
   struct state *state;
-  sluice_program *original, *program; /* the dependences' and the synchronized one */
+  struct sl_case test;
   uint64_t random;
   struct sl_failure *failure;
   char mutation[200];
-  int64_t params[MAX_INPUTS];
-  struct sl_oracle_inputs inputs;
-  struct sl_oracle_reference reference;
-  struct sl_explore_options options;
 };
 
 static uint64_t draw(struct subject *s, uint64_t below)
@@ -77,43 +65,7 @@ static uint64_t draw(struct subject *s, uint64_t below)
   return sl_generate_random(&s->random) % below;
 }
 
-static struct sl_kernel *kernel_of(const sluice_program *program)
-{
-  return program->kernels.data[0];
-}
-
-static const struct sl_target *target_of(const struct subject *s)
-{
-  return sl_target_find(s->state->targets, sl_text(s->original, kernel_of(s->original)->target));
-}
-
 /* ---- making the kernel ---- */
-
-static sluice_program *read_text(struct subject *s, const char *text)
-{
-  struct sl_messages messages;
-  sluice_sink sink = sl_messages_sink(&messages);
-  sluice_program *program = NULL;
-  if (sluice_program_parse(&program, "generated.slu", text, strlen(text), &sink) != SLUICE_OK)
-    sl_fail(s->failure, "does not parse", "%s", messages.first);
-  else if (sluice_program_verify(program, s->state->targets, &sink) != SLUICE_OK)
-    sl_fail(s->failure, "does not verify", "%s", messages.first);
-  else
-    return program;
-  sluice_program_free(program);
-  return NULL;
-}
-
-/* A program read from what another prints as, so that everything in it has a place in the text. */
-static sluice_program *read_again(struct subject *s, const sluice_program *program)
-{
-  char *text = NULL;
-  if (sluice_program_print(&text, NULL, program) != SLUICE_OK)
-    abort();
-  sluice_program *again = read_text(s, text);
-  sluice_string_free(text);
-  return again;
-}
 
 /* What one of the strategies makes of the original; NULL when it refuses, or after a failure. */
 static sluice_program *synchronize(struct subject *s)
@@ -124,9 +76,9 @@ static sluice_program *synchronize(struct subject *s)
   sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
   options.alloc = allocs[draw(s, STRATEGIES)];
   sluice_program *made = NULL, *again = NULL;
-  int status = sluice_sync(&made, s->original, s->state->targets, &options, &sink);
+  int status = sluice_sync(&made, s->test.original, s->state->targets, &options, &sink);
   if (status == SLUICE_OK)
-    again = read_again(s, made);
+    again = sl_read_again(s->state->targets, made, s->failure);
   else if (status == SLUICE_E_ANSWER)
     s->state->tally.refused++;
   else
@@ -141,7 +93,7 @@ static void mutate(struct subject *s)
   struct sl_messages messages;
   sluice_sink sink = sl_messages_sink(&messages);
   struct sl_mutations mutations;
-  sl_mutations_find(&mutations, kernel_of(s->program));
+  sl_mutations_find(&mutations, sl_case_kernel(s->test.program));
   /* First a kind, so that those with many places do not drown the others. */
   enum sl_mutation_kind kind = (enum sl_mutation_kind)draw(s, SL_MUTATION_KINDS);
   uint32_t of_kind = 0, at = 0;
@@ -150,14 +102,14 @@ static void mutate(struct subject *s)
   uint64_t chosen = of_kind ? draw(s, of_kind) : 0;
   for (; of_kind && (mutations.list[at].kind != kind || chosen-- > 0); at++) {
   }
-  sluice_program *broken = of_kind ? read_again(s, s->program) : NULL;
+  sluice_program *broken = of_kind ? sl_read_again(s->state->targets, s->test.program, s->failure) : NULL;
   if (broken) {
-    sl_mutation_describe(&mutations.list[at], broken, kernel_of(broken), s->mutation, sizeof s->mutation);
-    sl_mutation_apply(broken, kernel_of(broken), &mutations.list[at]);
+    sl_mutation_describe(&mutations.list[at], broken, sl_case_kernel(broken), s->mutation, sizeof s->mutation);
+    sl_mutation_apply(broken, sl_case_kernel(broken), &mutations.list[at]);
     bool fits = sluice_program_verify(broken, s->state->targets, &sink) == SLUICE_OK;
     if (fits) {
-      sluice_program_free(s->program);
-      s->program = read_again(s, broken);
+      sluice_program_free(s->test.program);
+      s->test.program = sl_read_again(s->state->targets, broken, s->failure);
       s->state->tally.mutants++;
     } else {
       s->mutation[0] = 0;
@@ -169,183 +121,71 @@ static void mutate(struct subject *s)
 
 static bool prepare(struct subject *s, const char *text, uint64_t seed)
 {
-  s->original = read_text(s, text);
-  if (!s->original)
+  const sluice_targets *targets = s->state->targets;
+  s->test.targets = targets;
+  s->test.original = sl_read_program(targets, text, s->failure);
+  if (!s->test.original)
     return false;
-  s->program = s->state->from_strategy ? synchronize(s) : read_again(s, s->original);
-  if (s->program && seed % 2)
+  s->test.program =
+      s->state->from_strategy ? synchronize(s) : sl_read_again(targets, s->test.original, s->failure);
+  if (s->test.program && seed % 2)
     mutate(s);
-  return s->program != NULL;
-}
-
-/* ---- inputs ---- */
-
-/* The same opaque name at two places has one sequence for the checker and two for the oracle: not tried. */
-static uint32_t opaque_names(const struct sl_kernel *kernel, sl_name *names, bool *twice)
-{
-  uint32_t count = 0;
-  *twice = false;
-  for (uint32_t c = 0; c < kernel->cmps.len && count < MAX_INPUTS / 2; c++) {
-    if (kernel->cmps.data[c].op != SL_CMP_OPAQUE)
-      continue;
-    for (uint32_t n = 0; n < count; n++)
-      *twice = *twice || names[n] == kernel->cmps.data[c].opaque;
-    names[count++] = kernel->cmps.data[c].opaque;
-  }
-  return count;
+  return s->test.program != NULL;
 }
 
 /* Parameters as they are declared for kernels made by hand, small ones for the others. */
 static void choose_params(struct subject *s, unsigned attempt)
 {
   static const int64_t trips[3][4] = { { 1, 2, 3, 2 }, { 1, 2, 0, 1 }, { 1, 1, 0, 1 } };
-  const struct sl_kernel *kernel = kernel_of(s->original);
-  struct sl_oracle_view view;
-  if (sl_oracle_view_init(&view, s->original, kernel))
-    sl_oracle_defaults(&view, s->params);
-  sl_oracle_view_free(&view);
+  const struct sl_kernel *kernel = sl_case_kernel(s->test.original);
+  sl_case_default_params(&s->test);
   for (uint32_t p = 0; p < kernel->params.len && s->state->from_strategy; p++) {
     if (!kernel->params.data[p].is_static)
-      s->params[p] = trips[attempt][draw(s, 4)];
+      s->test.params[p] = trips[attempt][draw(s, 4)];
   }
-  s->inputs = (struct sl_oracle_inputs){ s->params, kernel->params.len, sl_generate_random(&s->random) };
-}
-
-static struct sl_oracle_hardware hardware_of(const struct subject *s)
-{
-  const struct sl_target *target = target_of(s);
-  struct sl_oracle_hardware hardware = { true, target->queue.ordered };
-  for (uint32_t e = 0; e < target->engines.len; e++)
-    hardware.engines_interlock = hardware.engines_interlock && target->engines.data[e].interlock;
-  return hardware;
+  s->test.opaque_seed = sl_generate_random(&s->random);
 }
 
 /* A reference for some choice of inputs that is short enough. */
 static bool find_reference(struct subject *s)
 {
   enum sl_reference_status status = SL_REFERENCE_LONG;
-  for (unsigned attempt = 0; attempt < 3; attempt++) {
+  for (unsigned attempt = 0; attempt < 3 && status != SL_REFERENCE_OK; attempt++) {
     choose_params(s, attempt);
-    status = sl_oracle_reference_init(&s->reference, s->original, kernel_of(s->original), hardware_of(s), &s->inputs,
-                                      INSTANCE_LIMIT);
-    if (status == SL_REFERENCE_OK)
-      return true;
-    sl_oracle_reference_free(&s->reference);
+    status = sl_case_start(&s->test, INSTANCE_LIMIT);
   }
   s->state->tally.too_long += status == SL_REFERENCE_LONG;
   s->state->tally.meaningless += status == SL_REFERENCE_BAD;
-  return false;
-}
-
-/* ---- asking the checker ---- */
-
-struct given {
-  sluice_input inputs[MAX_INPUTS];
-  size_t count;
-  int64_t outcomes[MAX_INPUTS][OUTCOMES];
-};
-
-static void give_inputs(const struct subject *s, struct given *given)
-{
-  const struct sl_kernel *kernel = kernel_of(s->original);
-  given->count = 0;
-  for (uint32_t p = 0; p < kernel->params.len; p++)
-    given->inputs[given->count++] =
-        (sluice_input){ sl_text(s->original, kernel->params.data[p].name), &s->params[p], 1 };
-  sl_name names[MAX_INPUTS];
-  bool twice;
-  uint32_t count = opaque_names(kernel, names, &twice);
-  for (uint32_t n = 0; n < count; n++) {
-    const char *name = sl_text(s->original, names[n]);
-    for (uint32_t i = 0; i < OUTCOMES; i++)
-      given->outcomes[n][i] = sl_oracle_outcome(s->inputs.opaque_seed, name, 0, i);
-    given->inputs[given->count++] = (sluice_input){ name, given->outcomes[n], OUTCOMES };
-  }
+  return status == SL_REFERENCE_OK;
 }
 
 static sluice_check_result *check(struct subject *s, bool judge_waits)
 {
-  struct sl_messages messages;
-  sluice_sink sink = sl_messages_sink(&messages);
-  struct given *given = sl_oracle_calloc(1, sizeof *given);
-  sluice_check_options options = SLUICE_CHECK_OPTIONS_INIT;
-  sluice_check_result *result = NULL;
-  give_inputs(s, given);
-  options.inputs = given->inputs;
-  options.input_count = given->count;
-  options.judge_waits = judge_waits;
-  if (s->state->from_strategy || draw(s, 2))
-    options.against = s->original;
-  if (sluice_check(&result, s->program, s->state->targets, &options, &sink) != SLUICE_OK)
-    sl_fail(s->failure, "the checker fails", "%s", messages.first);
-  free(given);
-  return result;
-}
-
-static bool declared(const char *text)
-{
-  return strstr(text, "sem_set") || strstr(text, "`==` on a semaphore that several streams write");
-}
-
-/* The checker's answer; of a fault the name of its kind. */
-static enum verdict answer(const sluice_check_result *result, const char **rule, const char **text)
-{
-  size_t count;
-  const sluice_finding *findings = sluice_check_findings(result, &count);
-  enum verdict verdict = VERDICT_OK;
-  *rule = *text = "ok";
-  for (size_t f = 0; f < count; f++) {
-    if (findings[f].severity != SLUICE_ERROR && strcmp(findings[f].rule, "undecided") != 0)
-      continue;
-    *rule = findings[f].rule;
-    *text = findings[f].text;
-    verdict = findings[f].severity == SLUICE_ERROR ? VERDICT_FAULT
-              : declared(findings[f].text)         ? VERDICT_DECLARED
-                                                   : VERDICT_UNDECIDED;
-  }
-  if (verdict == VERDICT_OK && sluice_check_verdict(result) != SLUICE_VERDICT_OK)
-    verdict = VERDICT_UNDECIDED;
-  return verdict;
+  bool against = s->state->from_strategy || draw(s, 2);
+  return sl_case_check(&s->test, against, judge_waits, s->failure);
 }
 
 /* ---- comparing ---- */
 
-static void name_faults(unsigned faults, char *text, size_t size)
-{
-  text[0] = 0;
-  for (unsigned kind = 0; kind < SL_FAULT_KINDS; kind++) {
-    if (faults >> kind & 1)
-      snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? " or " : "",
-               sl_fault_name((enum sl_fault_kind)kind));
-  }
-  if (!faults)
-    snprintf(text, size, "ok");
-}
-
 static bool differ(struct subject *s, const char *rule, const char *said, const struct sl_explored *explored)
 {
   char kind[64], faults[64];
-  unsigned first = 0;
-  name_faults(explored->faults, faults, sizeof faults);
-  snprintf(kind, sizeof kind, "checked: %.12s, explored: %.30s", rule, faults);
-  while (first + 1 < SL_FAULT_KINDS && !explored->text[first][0])
-    first++;
-  if (s->state->show) {
-    for (unsigned f = 0; f < SL_FAULT_KINDS; f++)
-      printf("explored %s: %s\n", sl_fault_name((enum sl_fault_kind)f), explored->text[f]);
-  }
+  sl_name_faults(explored->faults, faults, sizeof faults);
+  snprintf(kind, sizeof kind, "checked: %.18s, explored: %.24s", rule, faults);
+  for (unsigned f = 0; s->state->show && f < SL_FAULT_KINDS; f++)
+    printf("explored %s: %s\n", sl_fault_name((enum sl_fault_kind)f), explored->text[f]);
   return sl_fail(s->failure, kind, "%s (mutation: %s; the checker: %s; explored: %.400s)", kind,
-                 s->mutation[0] ? s->mutation : "none", said, explored->text[first]);
+                 s->mutation[0] ? s->mutation : "none", said, sl_first_fault_text(explored));
 }
 
 static bool compare(struct subject *s, const sluice_check_result *result, const struct sl_explored *explored)
 {
   struct tally *tally = &s->state->tally;
   const char *rule, *text;
-  switch (answer(result, &rule, &text)) {
-  case VERDICT_OK: return !explored->faults || differ(s, rule, text, explored);
-  case VERDICT_DECLARED: tally->declared++; return true;
-  case VERDICT_UNDECIDED:
+  switch (sl_check_answer(result, &rule, &text)) {
+  case SL_ANSWER_OK: return !explored->faults || differ(s, rule, text, explored);
+  case SL_ANSWER_DECLARED: tally->declared++; return true;
+  case SL_ANSWER_UNDECIDED:
     tally->undecided++;
     if (s->state->show)
       printf("undecided: %s\n", text);
@@ -375,10 +215,10 @@ static bool explore_in_full(struct subject *s, const struct sl_explored *reduced
 {
   if (reduced->states > FULL_STATES)
     return true;
-  struct sl_explore_options options = s->options;
+  struct sl_explore_options options = s->test.options;
   struct sl_explored *full = sl_oracle_calloc(1, sizeof *full);
   options.reduce = false;
-  sl_oracle_explore(full, &s->reference, s->program, kernel_of(s->program), &options);
+  sl_case_explore(&s->test, &options, full);
   bool same = full->too_big || full->faults == reduced->faults;
   s->state->tally.full += !full->too_big;
   if (!same)
@@ -389,47 +229,34 @@ static bool explore_in_full(struct subject *s, const struct sl_explored *reduced
 
 /* ---- judging waits ---- */
 
-/* Whether the checker reports the wait, by `rule`. Gates have places of their own. */
-static bool is_reported(struct subject *s, const sluice_check_result *result, const char *rule, sl_loc loc)
-{
-  sl_place place = sl_source_place(&s->program->source, loc);
-  size_t count;
-  const sluice_finding *findings = sluice_check_findings(result, &count);
-  for (size_t f = 0; f < count; f++) {
-    if (!strcmp(findings[f].rule, rule) && findings[f].line == place.line && findings[f].column == place.column)
-      return true;
-  }
-  return false;
-}
-
 static bool still_right(struct subject *s, const struct sl_explore_options *options, struct sl_explored *explored)
 {
-  sl_oracle_explore(explored, &s->reference, s->program, kernel_of(s->program), options);
+  sl_case_explore(&s->test, options, explored);
   return !explored->faults && !explored->too_big;
 }
 
 static bool judge_wait(struct subject *s, const sluice_check_result *result, sl_index stmt, uint32_t wait,
                        struct sl_explored *explored)
 {
-  const struct sl_kernel *kernel = kernel_of(s->program);
+  const struct sl_kernel *kernel = sl_case_kernel(s->test.program);
   const struct sl_gate *gate = &kernel->waits.data[wait];
-  struct sl_explore_options options = s->options;
+  struct sl_explore_options options = s->test.options;
   options.deleted = wait + 1;
   bool redundant = still_right(s, &options, explored);
   s->state->tally.waits++;
   s->state->tally.redundant += redundant;
-  if (redundant != is_reported(s, result, "redundant", gate->loc))
-    return differ(s, redundant ? "wait not redundant" : "wait redundant", sl_text(s->program, gate->name), explored);
+  if (redundant != sl_case_reports(&s->test, result, "redundant", wait))
+    return differ(s, redundant ? "wait not redundant" : "wait redundant", sl_text(s->test.program, gate->name), explored);
   if (redundant || gate->kind != SL_GATE_SEM || gate->equal || sl_stmt_op(kernel, stmt)->stream_count != 1)
-    return redundant || !is_reported(s, result, "loose", gate->loc) ||
-           sl_fail(s->failure, "wait loose", "'%s' cannot be lowered", sl_text(s->program, gate->name));
+    return redundant || !sl_case_reports(&s->test, result, "loose", wait) ||
+           sl_fail(s->failure, "wait loose", "'%s' cannot be lowered", sl_text(s->test.program, gate->name));
   options.deleted = 0;
   options.lowered = wait + 1;
   options.by = sl_largest_update(kernel, gate->name);
   bool loose = still_right(s, &options, explored);
   s->state->tally.loose += loose;
-  if (loose != is_reported(s, result, "loose", gate->loc))
-    return differ(s, loose ? "wait not loose" : "wait loose", sl_text(s->program, gate->name), explored);
+  if (loose != sl_case_reports(&s->test, result, "loose", wait))
+    return differ(s, loose ? "wait not loose" : "wait loose", sl_text(s->test.program, gate->name), explored);
   return true;
 }
 
@@ -450,7 +277,7 @@ static bool has_exact_classes_only(const struct sl_kernel *kernel)
 
 static bool judge_waits(struct subject *s, const struct sl_explored *explored)
 {
-  const struct sl_kernel *kernel = kernel_of(s->program);
+  const struct sl_kernel *kernel = sl_case_kernel(s->test.program);
   if (explored->faults || explored->states > JUDGED_STATES || !has_exact_classes_only(kernel))
     return true;
   sluice_check_result *result = check(s, true);
@@ -526,13 +353,9 @@ static bool compare_answers(struct subject *s)
 {
   struct tally *tally = &s->state->tally;
   struct sl_explored *explored = sl_oracle_calloc(1, sizeof *explored);
-  const struct sl_target *target = target_of(s);
-  s->options = (struct sl_explore_options)SL_EXPLORE_OPTIONS_INIT;
-  s->options.max_actions = MAX_ACTIONS;
-  s->options.max_states = MAX_STATES;
-  s->options.modular = target->sem.modular;
-  s->options.is_signed = target->sem.is_signed;
-  sl_oracle_explore(explored, &s->reference, s->program, kernel_of(s->program), &s->options);
+  s->test.options.max_actions = MAX_ACTIONS;
+  s->test.options.max_states = MAX_STATES;
+  sl_case_explore(&s->test, &s->test.options, explored);
   bool holds = true;
   tally->too_long += explored->actions > MAX_ACTIONS;
   tally->meaningless += explored->meaningless;
@@ -541,7 +364,7 @@ static bool compare_answers(struct subject *s)
   } else {
     tally->kernels++;
     count_faults(tally, explored);
-    count_features(tally, kernel_of(s->program));
+    count_features(tally, sl_case_kernel(s->test.program));
     sluice_check_result *result = check(s, false);
     holds = result && compare(s, result, explored);
     sluice_check_result_free(result);
@@ -551,28 +374,28 @@ static bool compare_answers(struct subject *s)
   return holds;
 }
 
+static void show(const struct subject *s)
+{
+  char *text = NULL;
+  if (sluice_program_print(&text, NULL, s->test.program) == SLUICE_OK)
+    printf("%s", text);
+  sluice_string_free(text);
+}
+
 static bool checker_agrees(void *user, const char *text, uint64_t seed, struct sl_failure *failure)
 {
   struct subject s = { .state = user, .random = seed, .failure = failure };
-  bool holds = true, twice = false;
-  if (prepare(&s, text, seed)) {
-    sl_name names[MAX_INPUTS];
-    (void)opaque_names(kernel_of(s.original), names, &twice);
-    if (!twice && find_reference(&s)) {
-      if (s.state->show) {
-        char *shown = NULL;
-        if (sluice_program_print(&shown, NULL, s.program) == SLUICE_OK)
-          printf("%s", shown);
-        sluice_string_free(shown);
-      }
-      holds = compare_answers(&s);
-      sl_oracle_reference_free(&s.reference);
-    }
-  } else {
+  bool holds = true;
+  if (!prepare(&s, text, seed)) {
     holds = !failure->kind[0]; /* a strategy may refuse */
+  } else if (!sl_case_repeats_a_condition(&s.test) && find_reference(&s)) {
+    if (s.state->show)
+      show(&s);
+    holds = compare_answers(&s);
+    sl_case_end(&s.test);
   }
-  sluice_program_free(s.original);
-  sluice_program_free(s.program);
+  sluice_program_free(s.test.original);
+  sluice_program_free(s.test.program);
   return holds;
 }
 
