@@ -99,6 +99,54 @@ static const char synchronized_text[] =
     "  epilogue\n"
     "}\n";
 
+/* Every kind of finding, two of them with a second file: several writers and a held-back run, an event array, a sem_set. */
+static const char faulty_text[] =
+    "kernel race(n = 3) target generic explicit {\n"
+    "  sem s, t\n"
+    "  e2.reg_set %v, 2\n"
+    "  loop i < n {\n"
+    "    p: e0.op  inc s\n"
+    "    q: e1.op  wait t >= i  inc s\n"
+    "    if ?c {\n"
+    "      e2.nop\n"
+    "    }\n"
+    "    c: e2.op  wait s >= %v  inc t  from \"f.pto\":3:4\n"
+    "    e2.reg_add %v, %v, 2\n"
+    "  }\n"
+    "  epilogue\n"
+    "  dep p -> c\n"
+    "  dep q -> c\n"
+    "}\n"
+    "kernel deadlock target generic explicit {\n"
+    "  event e[2] : e0 -> e1\n"
+    "  sem s, t\n"
+    "  a: e0.op  wait t >= 1  inc s set e[1]\n"
+    "  b: e1.op  wait s >= 1, e[1]  inc t\n"
+    "  dep a -> b\n"
+    "}\n"
+    "kernel leak target generic explicit {\n"
+    "  event e[2] : e0 -> e1\n"
+    "  a: e0.op  set e[1]\n"
+    "}\n"
+    "kernel undecided(n = 3) target generic explicit {\n"
+    "  sem s\n"
+    "  loop i < n {\n"
+    "    a: e0.op  inc s\n"
+    "    b: e1.op  wait s == 1\n"
+    "    e1.sem_set s, 0\n"
+    "  }\n"
+    "  epilogue\n"
+    "  dep a -> b\n"
+    "}\n"
+    "kernel unneeded target generic explicit {\n"
+    "  sem s\n"
+    "  a: e0.op  inc s\n"
+    "  b: e0.op  inc s\n"
+    "  c: e1.op  wait s >= 2, s >= 1\n"
+    "  epilogue\n"
+    "  dep a -> c\n"
+    "}\n";
+
 /* Renders every message, as a user of the library does. */
 static void render(void *user, const sluice_diag *diag)
 {
@@ -226,6 +274,66 @@ static int run_refused(void)
 static int run_resync(void)
 {
   return synchronize(synchronized_text, SLUICE_ALLOC_SHADOW, true);
+}
+
+/* Checks, and renders what was found. The number of runs is small: the runs are repeated for each allocation. */
+static int check(const struct session *session)
+{
+  sluice_check_result *result;
+  sluice_check_options options = SLUICE_CHECK_OPTIONS_INIT;
+  const int64_t values[] = { 0, 2 };
+  const sluice_input input = { "n", values, 2 };
+  size_t count;
+  options.against = session->other;
+  options.inputs = &input;
+  options.input_count = 1;
+  options.minimal = true;
+  int status = sluice_check(&result, session->program, scenario_targets, &options, &sink);
+  if (status != SLUICE_OK)
+    return status;
+  const sluice_finding *findings = sluice_check_findings(result, &count);
+  for (size_t i = 0; i < count; i++)
+    render(NULL, findings[i].diag);
+  sluice_check_result_free(result);
+  return count ? SLUICE_OK : SLUICE_E_ANSWER;
+}
+
+static int run_check(void)
+{
+  struct session session;
+  int status = open_program(&session, faulty_text);
+  if (status == SLUICE_OK)
+    status = check(&session);
+  end(&session);
+  return status;
+}
+
+static int run_check_against(void)
+{
+  struct session session;
+  int status = open_program(&session, faulty_text);
+  if (status == SLUICE_OK)
+    status = sluice_program_parse(&session.other, "other.slu", faulty_text, strlen(faulty_text), &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_verify(session.other, scenario_targets, &sink);
+  if (status == SLUICE_OK)
+    status = check(&session);
+  end(&session);
+  return status;
+}
+
+static int run_check_other_kernels(void)
+{
+  struct session session;
+  int status = open_program(&session, faulty_text);
+  if (status == SLUICE_OK)
+    status = sluice_program_parse(&session.other, "other.slu", branch_text, strlen(branch_text), &sink);
+  if (status == SLUICE_OK)
+    status = sluice_program_verify(session.other, scenario_targets, &sink);
+  if (status == SLUICE_OK)
+    status = check(&session);
+  end(&session);
+  return status;
 }
 
 static int run_json(void)
@@ -384,6 +492,9 @@ const struct scenario scenarios[] = {
   { "sync by barrier, branches", run_barrier_branches, SLUICE_OK },
   { "synchronized kernel refused", run_refused, SLUICE_E_INPUT },
   { "resync", run_resync, SLUICE_OK },
+  { "check", run_check, SLUICE_OK },
+  { "check against another program", run_check_against, SLUICE_OK },
+  { "check against other kernels", run_check_other_kernels, SLUICE_E_INPUT },
   { "JSON out and in", run_json, SLUICE_OK },
   { "JSON with a syntax error", run_json_syntax, SLUICE_E_INPUT },
   { "JSON against the schema", run_json_schema, SLUICE_E_INPUT },

@@ -16,11 +16,15 @@ VALGRIND = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=all", "--e
 def main():
     root, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
     kernel = str(root / "bench/table2/rmsnorm.slu")
+    faulty = str(root / "tests/text/check/Inputs/faulty.slu")
     commands = [
         ["sync", "--alloc=shadow", kernel],
         ["sync", "--alloc=per-loop", kernel],
         ["sync", "--alloc=barrier", kernel],
         ["sync", "--emit=json", kernel],
+        ["check", "--kernel=right", "--minimal", faulty],
+        ["check", "--kernel=right", "--json", faulty],
+        ["check", "--kernel=right", "--format=sarif", faulty],
         ["bench", kernel],
         ["fmt", "--verify", kernel],
         ["targets", "trn2"],
