@@ -39,7 +39,7 @@ typedef struct sluice_check_options {
 /** One finding about a kernel. Text is owned by the result. */
 typedef struct sluice_finding {
   enum sluice_severity severity; /**< error: the kernel is wrong; warning: it waits more than it must */
-  const char *rule;              /**< "race", "deadlock", "leak", "limit", "mismatch", "redundant", "loose", "undecided" */
+  const char *rule;              /**< of the family "check" in sluice_rules: "race", "deadlock", ... */
   const char *kernel;
   const char *text;              /**< one line */
   uint32_t line, column;         /**< of the instruction or wait it is about, in the checked program; 0 = unknown */
