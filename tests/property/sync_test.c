@@ -378,7 +378,7 @@ static void try_table2(void *user, const char *path)
 {
   struct table2 *table = user;
   size_t length = 0;
-  char *text = strstr(path, "hand") ? NULL : sl_read_file(path, &length);
+  char *text = strstr(path, "hand") || strstr(path, ".manual.") ? NULL : sl_read_file(path, &length);
   for (unsigned attempt = 0; text && attempt < 5; attempt++) {
     struct sl_failure failure = { "", "" };
     if (try_scaled(table->state, path, text, attempt, &failure))
