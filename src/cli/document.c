@@ -29,8 +29,7 @@ static void print_wrapped(FILE *file, const char *text, int column, int indent)
 
 static const char *const exit_codes[] = {
   "done",
-  "the answer is no: a race or deadlock is found, a limit is exceeded, a strategy cannot express a dependence, a file is "
-  "not in canonical form",
+  "the answer is no: a race, a deadlock, a limit, a dependence that a strategy cannot express, a file not in canonical form",
   "the input or the call is bad",
   "undecided within the budget",
 };
