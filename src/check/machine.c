@@ -294,34 +294,6 @@ static void learn(struct sl_machine *m, uint32_t engine, struct sl_sem_state *se
   join(engine_clock(m, engine), clock, m->lanes);
 }
 
-/* Forgets updates that every engine that may still wait knows already. Tried again when their number has doubled, so that the
- * time for it is in proportion to the updates also when an engine lags behind. */
-static void prune(struct sl_machine *m, uint32_t stream, struct sl_sem_state *sem)
-{
-  enum { ENOUGH = 64 };
-  if (sem->updates.len < sem->prune_at || sem->updates.len < ENOUGH)
-    return;
-  uint32_t known = UINT32_MAX, lane = m->update_lane0 + stream;
-  for (uint32_t e = 0; e < m->code.presence.engines.len; e++)
-    if (!m->engines[e].finished && (sem->waiting >> e & 1)) {
-      uint32_t knows = engine_clock(m, e)[lane];
-      known = knows < known ? knows : known;
-    }
-  uint32_t drop = 0;
-  while (drop + 1 < sem->updates.len && sem->updates.data[drop].position <= known)
-    drop++;
-  uint32_t left = sem->updates.len - drop;
-  sem->prune_at = 2 * left;
-  if (drop == 0)
-    return;
-  sem->forgotten = sem->updates.data[drop - 1].units;
-  memmove(sem->updates.data, &sem->updates.data[drop], left * sizeof *sem->updates.data);
-  memmove(sem->clocks.data, &sem->clocks.data[(size_t)drop * m->lanes], (size_t)left * m->lanes * sizeof *sem->clocks.data);
-  sem->updates.len = left;
-  sem->clocks.len = left * m->lanes;
-  sem->last_found -= drop < sem->last_found ? drop : sem->last_found;
-}
-
 /* ---- stopping ---- */
 
 static void stop(struct sl_machine *m, enum sl_run_status status, uint32_t engine, sl_index stmt)
@@ -416,6 +388,62 @@ static bool gates_hold(struct sl_machine *m, uint32_t engine, sl_index stmt, con
   return true;
 }
 
+/* The units of the semaphore that an engine waits for where it stands, over its base; 0 = it does not. When it goes on it
+ * will know all that came before them. */
+static uint32_t units_awaited(const struct sl_machine *m, uint32_t engine, const struct sl_sem_state *sem)
+{
+  const struct sl_step *step = m->engines[engine].step;
+  if (!step || step->kind > SL_STEP_DRAIN)
+    return 0;
+  const struct sl_op *op = sl_stmt_op(m->code.kernel, step->a);
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < op->wait_count; i++) {
+    const struct sl_gate *gate = &m->code.kernel->waits.data[op->first_wait + i];
+    if (gate->kind != SL_GATE_SEM || &m->sems[m->sem_of[gate->name]] != sem || is_deleted(m, op->first_wait + i))
+      continue;
+    uint32_t threshold = sl_thread_threshold(&m->engines[engine].thread, engine, gate);
+    threshold = weaken(m, sem, op->first_wait + i, threshold);
+    if (reached(m, threshold, sem->base) && threshold - sem->base > most)
+      most = threshold - sem->base;
+  }
+  return most;
+}
+
+/* How many of the oldest updates an engine will not ask for. */
+static uint32_t count_done_with(struct sl_machine *m, uint32_t engine, uint32_t stream, const struct sl_sem_state *sem)
+{
+  uint32_t known = engine_clock(m, engine)[m->update_lane0 + stream], awaited = units_awaited(m, engine, sem), count = 0;
+  while (count < sem->updates.len &&
+         (sem->updates.data[count].position <= known || sem->updates.data[count].units < awaited))
+    count++;
+  return count;
+}
+
+/* Forgets updates that no engine will ask for. Tried again when their number has doubled, so that the time for it is in
+ * proportion to the updates also when an engine lags behind. */
+static void prune(struct sl_machine *m, uint32_t stream, struct sl_sem_state *sem)
+{
+  enum { ENOUGH = 64 };
+  if (sem->updates.len < sem->prune_at || sem->updates.len < ENOUGH)
+    return;
+  uint32_t drop = sem->updates.len - 1;
+  for (uint32_t e = 0; e < m->code.presence.engines.len; e++)
+    if (!m->engines[e].finished && (sem->waiting >> e & 1)) {
+      uint32_t count = count_done_with(m, e, stream, sem);
+      drop = count < drop ? count : drop;
+    }
+  uint32_t left = sem->updates.len - drop;
+  sem->prune_at = 2 * left;
+  if (drop == 0)
+    return;
+  sem->forgotten = sem->updates.data[drop - 1].units;
+  memmove(sem->updates.data, &sem->updates.data[drop], left * sizeof *sem->updates.data);
+  memmove(sem->clocks.data, &sem->clocks.data[(size_t)drop * m->lanes], (size_t)left * m->lanes * sizeof *sem->clocks.data);
+  sem->updates.len = left;
+  sem->clocks.len = left * m->lanes;
+  sem->last_found -= drop < sem->last_found ? drop : sem->last_found;
+}
+
 /* After a sem_set, later uses must be ordered behind it: then all interleavings agree on what is before and what after. */
 static void check_after_set(struct sl_machine *m, uint32_t engine, sl_index stmt, const struct sl_sem_state *sem)
 {
@@ -476,6 +504,15 @@ static const uint32_t *reference_instance(struct sl_machine *m, uint32_t engine)
 {
   uint32_t theirs = m->reference_engine[engine];
   return theirs == UINT32_MAX ? NULL : sl_reference_next(m->reference, m->heap, theirs);
+}
+
+/* Whether the engine is so far ahead in sequential order that the reference would have to remember much for the others. It can
+ * stand back: going on later changes nothing. */
+static bool is_far_ahead(struct sl_machine *m, uint32_t engine, sl_index stmt)
+{
+  uint32_t theirs = m->reference_engine[engine];
+  return m->with_clocks && !m->may_run_ahead && m->matched[stmt] && theirs != UINT32_MAX &&
+         sl_reference_is_far(m->reference, m->heap, theirs);
 }
 
 static void follow_reference(struct sl_machine *m, uint32_t engine, sl_index stmt)
@@ -577,7 +614,7 @@ static bool do_op(struct sl_machine *m, uint32_t engine, const struct sl_step *s
 {
   struct sl_machine_engine *own = &m->engines[engine];
   const struct sl_op *op = sl_stmt_op(m->code.kernel, step->a);
-  if (!gates_hold(m, engine, step->a, op))
+  if (!gates_hold(m, engine, step->a, op) || is_far_ahead(m, engine, step->a))
     return false;
   for (uint32_t i = 0; i < op->wait_count; i++)
     if (!is_deleted(m, op->first_wait + i))
@@ -748,7 +785,7 @@ static void start_run(struct sl_machine *m)
   for (uint32_t v = 0; v < m->event_count; v++)
     reset_sem(&m->sems[m->sem_count + v], 0);
   m->steps = 0;
-  m->multi_used = false;
+  m->multi_used = m->may_run_ahead = false;
   m->suspects.len = 0;
   m->status = SL_RUN_OK;
   memset(&m->witness, 0, sizeof m->witness);
@@ -764,6 +801,9 @@ static void run_to_the_end(struct sl_machine *m)
       moved |= run_engine(m, e);
     if (!moved && m->status == SL_RUN_OK)
       moved = pass_barrier(m);
+    bool stand_back = !moved && !m->may_run_ahead; /* perhaps only because they are far ahead */
+    m->may_run_ahead = stand_back;
+    moved |= stand_back;
   }
 }
 

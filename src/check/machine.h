@@ -112,6 +112,7 @@ struct sl_machine {
   uint32_t held_stream, held_position; /* SL_NO_STREAM: none; in own streams */
   bool *is_held;                /* by stream: nothing retires any more */
   bool with_clocks, multi_used;
+  bool may_run_ahead;           /* an engine may need what the reference comes to much later */
   enum sl_run_status status;
   struct sl_witness witness;
   sl_vec(struct sl_suspect) suspects;

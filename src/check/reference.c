@@ -118,6 +118,7 @@ void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, 
   }
   memset(r->latest, 0, (r->producers.len + 1u) * sizeof *r->latest);
   memset(r->chain, 0, (r->code.kernel->streams.len + 1u) * sizeof *r->chain);
+  r->queued = 0;
   r->limit = limit;
   r->exhausted = false;
   sl_thread_init(&r->thread, &r->code, r->states, inputs, 0, r->code.presence.all);
@@ -149,6 +150,7 @@ static void queue_instance(struct sl_reference *r, sl_heap *heap, uint32_t engin
     const struct sl_need *need = &r->needs.data[n];
     sl_vec_add(heap, &queue->data, need->k ? r->delay[r->delay_at[n] + need->k - 1] : r->latest[need->ordinal_of]);
   }
+  r->queued += 1 + r->need_count[stmt];
   if (r->producer_of[stmt])
     r->latest[r->producer_of[stmt] - 1] = ++r->chain[sl_stmt_op(r->code.kernel, stmt)->stream];
 }
@@ -164,31 +166,53 @@ static void compact(struct sl_instance_queue *queue)
   queue->from = 0;
 }
 
+/* One step in sequential order; false at the end, also that of the budget. */
+static bool advance(struct sl_reference *r, sl_heap *heap)
+{
+  const struct sl_step *step = sl_thread_next(&r->thread, heap, r->limit - r->thread.steps);
+  if (!step) {
+    r->exhausted = true;
+    return false;
+  }
+  switch ((enum sl_step_kind)step->kind) {
+  case SL_STEP_END: return false;
+  case SL_STEP_ARRIVE: arrive(r, step->a); break;
+  case SL_STEP_TAIL: end_iteration(r, step->a); break;
+  case SL_STEP_OP:
+  case SL_STEP_DRAIN:
+    if (r->need_count[step->a] || r->producer_of[step->a])
+      queue_instance(r, heap, step->engine, step->a);
+    break;
+  default: break;
+  }
+  return true;
+}
+
+static bool is_empty(const struct sl_instance_queue *queue)
+{
+  return queue->from == queue->data.len;
+}
+
 const uint32_t *sl_reference_next(struct sl_reference *r, sl_heap *heap, uint32_t engine)
 {
   struct sl_instance_queue *queue = &r->queues[engine];
   compact(queue);
-  while (queue->from == queue->data.len) {
-    const struct sl_step *step = sl_thread_next(&r->thread, heap, r->limit - r->thread.steps);
-    if (!step) {
-      r->exhausted = true;
+  while (is_empty(queue))
+    if (!advance(r, heap))
       return NULL;
-    }
-    switch ((enum sl_step_kind)step->kind) {
-    case SL_STEP_END: return NULL;
-    case SL_STEP_ARRIVE: arrive(r, step->a); break;
-    case SL_STEP_TAIL: end_iteration(r, step->a); break;
-    case SL_STEP_OP:
-    case SL_STEP_DRAIN:
-      if (r->need_count[step->a] || r->producer_of[step->a])
-        queue_instance(r, heap, step->engine, step->a);
-      break;
-    default: break;
-    }
-  }
   const uint32_t *instance = &queue->data.data[queue->from];
   queue->from += 1 + r->need_count[*instance];
+  r->queued -= 1 + r->need_count[*instance];
   return instance;
+}
+
+bool sl_reference_is_far(struct sl_reference *r, sl_heap *heap, uint32_t engine)
+{
+  enum { MUCH = 1 << 16 };
+  while (is_empty(&r->queues[engine]) && r->queued <= MUCH)
+    if (!advance(r, heap))
+      return false;
+  return is_empty(&r->queues[engine]);
 }
 
 /* The next instruction that is an end of a dependence, NULL at the end: what a fresh reference steps through. */

@@ -46,6 +46,7 @@ struct sl_reference {
   uint32_t *needs_of_block;    /* by block: list of needs carried there, index + 1 */
   uint32_t *next_of_block;     /* by need */
   struct sl_instance_queue *queues; /* by engine */
+  uint64_t queued;             /* numbers in all of them that are not read yet */
 };
 
 /* Prepares the reference of a kernel whose copies are expanded. Dependences that the hardware gives are left out. Returns
@@ -55,6 +56,9 @@ int sl_reference_init(struct sl_reference *reference, sl_heap *heap, sl_program 
 void sl_reference_start(struct sl_reference *reference, const struct sl_inputs *inputs, uint64_t limit);
 /* The next instance of an engine: a pointer to {statement, needs...}, good until the next call; NULL at the end. */
 const uint32_t *sl_reference_next(struct sl_reference *reference, sl_heap *heap, uint32_t engine);
+
+/* Whether much would have to be queued for the others until the next instance of an engine comes. */
+bool sl_reference_is_far(struct sl_reference *reference, sl_heap *heap, uint32_t engine);
 
 /* Writes the iteration ("i = 2, j = 0") and answers the statement of the producer at a chain position of a stream, by running
  * the reference again; SL_NONE when there is none. */
