@@ -6,11 +6,12 @@
  * the output can be judged by itself, and against the kernel it came from: a label before its `@` is the original's.
  *
  * What cannot be written out is refused: loops whose bounds are not numbers or static parameters, and producers inside a
- * branch that is decided by the run (which of their instances is the latest is not known here). Time and memory are linear in
- * the output, which is bounded.
+ * branch that is decided by the run (which of their instances is the latest is not known here), `?conditions` inside loops.
+ * Time and memory are linear in the output, which is bounded.
  */
 #include <assert.h>
 
+#include "ir/copy.h"
 #include "ir/eval.h"
 #include "sync/passes.h"
 #include "sync/plan.h"
@@ -30,9 +31,9 @@ struct unroller {
   sl_program *program;
   struct sl_kernel *kernel;
   sl_report *report;
+  struct sl_copier copier;
   struct sl_param_values params; /* static ones */
-  int64_t *values;               /* by name: value of a loop variable that is being written out */
-  bool *is_loop_variable;        /* by name */
+  sl_index *value;               /* by name: the number a loop variable stands for, or 0 */
   sl_vec(int64_t) iteration;     /* of the loops around, outermost first */
   sl_vec(struct pending) pending;
   uint32_t *of_consumer, *of_block; /* by statement, by block */
@@ -43,138 +44,20 @@ struct unroller {
   bool failed;
 };
 
-static sl_index copy_block(struct unroller *u, sl_index from, sl_index to);
+static void copy_block(struct unroller *u, sl_index from, sl_index to);
 
-/* ---- expressions ---- */
+/* ---- names and labels ---- */
 
-static struct sl_constant lookup(void *user, enum sl_expr_kind kind, sl_name name)
+/* Loop variables become numbers; parameters keep their names, so that the output stays readable. */
+static sl_index substitute(void *user, sl_name name)
+{
+  return ((struct unroller *)user)->value[name];
+}
+
+static sl_name relabel(void *user, sl_name label)
 {
   struct unroller *u = user;
-  if (kind != SL_EXPR_NAME)
-    return sl_constant_none(SL_CONST_UNKNOWN);
-  if (u->is_loop_variable[name])
-    return sl_constant_of(u->values[name]);
-  const uint32_t *at = sl_map_get(&u->params.index, name);
-  return at ? u->params.values.data[*at] : sl_constant_none(SL_CONST_UNKNOWN);
-}
-
-/* Only loop variables: parameters keep their names, so that the output stays readable. */
-static struct sl_constant lookup_variable(void *user, enum sl_expr_kind kind, sl_name name)
-{
-  struct unroller *u = user;
-  if (kind == SL_EXPR_NAME && u->is_loop_variable[name])
-    return sl_constant_of(u->values[name]);
-  return sl_constant_none(SL_CONST_UNKNOWN);
-}
-
-/* A copy with the loop variables replaced; recursion is bounded by the limit on the nesting of expressions. */
-static sl_index copy_expr(struct unroller *u, sl_index index)
-{
-  if (!index)
-    return SL_NONE;
-  struct sl_constant value = sl_eval(u->kernel, index, lookup_variable, u);
-  const struct sl_expr expr = u->kernel->exprs.data[index];
-  if (value.state == SL_CONST_KNOWN)
-    return sl_expr_int(u->kernel, value.value, expr.loc);
-  if (expr.kind <= SL_EXPR_REG)
-    return index;
-  sl_index lhs = copy_expr(u, expr.u.sub.lhs);
-  if (expr.kind != SL_EXPR_NEG)
-    return sl_expr_binary(u->kernel, (enum sl_expr_kind)expr.kind, lhs, copy_expr(u, expr.u.sub.rhs), expr.loc);
-  sl_index negative = sl_expr_new(u->kernel, SL_EXPR_NEG, expr.loc);
-  u->kernel->exprs.data[negative].u.sub.lhs = lhs;
-  return negative;
-}
-
-static struct sl_cond copy_cond(struct unroller *u, struct sl_cond cond)
-{
-  struct sl_cond copy = cond;
-  copy.first = u->kernel->cmps.len;
-  for (uint32_t i = 0; i < cond.count; i++) {
-    struct sl_cmp cmp = u->kernel->cmps.data[cond.first + i];
-    cmp.lhs = copy_expr(u, cmp.lhs);
-    cmp.rhs = copy_expr(u, cmp.rhs);
-    sl_vec_add(u->kernel->heap, &u->kernel->cmps, cmp);
-  }
-  return copy;
-}
-
-/* 1 or 0 when the condition is decided by loop variables alone, else -1. */
-static int decide(struct unroller *u, struct sl_cond cond)
-{
-  bool any_unknown = false;
-  for (uint32_t i = 0; i < cond.count; i++) {
-    const struct sl_cmp *cmp = &u->kernel->cmps.data[cond.first + i];
-    struct sl_constant a = sl_constant_none(SL_CONST_UNKNOWN), b = a;
-    if (cmp->op != SL_CMP_OPAQUE) {
-      a = sl_eval(u->kernel, cmp->lhs, lookup_variable, u);
-      b = sl_eval(u->kernel, cmp->rhs, lookup_variable, u);
-    }
-    if (a.state != SL_CONST_KNOWN || b.state != SL_CONST_KNOWN) {
-      any_unknown = true;
-      continue;
-    }
-    bool holds = cmp->op == SL_CMP_EQ   ? a.value == b.value
-                 : cmp->op == SL_CMP_NE ? a.value != b.value
-                 : cmp->op == SL_CMP_LT ? a.value < b.value
-                 : cmp->op == SL_CMP_LE ? a.value <= b.value
-                 : cmp->op == SL_CMP_GT ? a.value > b.value
-                                        : a.value >= b.value;
-    if (holds == cond.any)
-      return cond.any;
-  }
-  return any_unknown ? -1 : !cond.any;
-}
-
-/* ---- operations ---- */
-
-static uint32_t copy_operands(struct unroller *u, const struct sl_op *op)
-{
-  struct sl_kernel *kernel = u->kernel;
-  uint32_t count = (uint32_t)op->dst_count + op->src_count;
-  uint32_t first = sl_vec_extend(kernel->heap, &kernel->operands, count);
-  for (uint32_t i = 0; i < count; i++) {
-    struct sl_operand operand = kernel->operands.data[op->first_operand + i];
-    if (operand.kind == SL_OPERAND_NAME && u->is_loop_variable[operand.value]) {
-      operand.kind = SL_OPERAND_INT;
-      operand.value = u->values[operand.value];
-    }
-    uint32_t from = operand.first_index;
-    operand.first_index = sl_vec_extend(kernel->heap, &kernel->indices, operand.index_count);
-    for (uint32_t k = 0; k < operand.index_count; k++) {
-      struct sl_access_index index = kernel->indices.data[from + k];
-      index.first = copy_expr(u, index.first);
-      index.second = copy_expr(u, index.second);
-      kernel->indices.data[operand.first_index + k] = index;
-    }
-    kernel->operands.data[first + i] = operand;
-  }
-  return first;
-}
-
-static uint32_t copy_attrs(struct unroller *u, const struct sl_op *op)
-{
-  struct sl_kernel *kernel = u->kernel;
-  uint32_t first = sl_vec_extend(kernel->heap, &kernel->attrs, op->attr_count);
-  for (uint32_t i = 0; i < op->attr_count; i++) {
-    struct sl_attr attr = kernel->attrs.data[op->first_attr + i];
-    int decided = attr.kind == SL_ATTR_COND ? decide(u, attr.cond) : -1;
-    if (decided >= 0) {
-      attr.kind = SL_ATTR_EXPR;
-      attr.expr = sl_expr_int(kernel, decided, attr.loc);
-    } else if (attr.kind == SL_ATTR_COND) {
-      attr.cond = copy_cond(u, attr.cond);
-    } else if (attr.kind == SL_ATTR_EXPR) {
-      attr.expr = copy_expr(u, attr.expr);
-    }
-    kernel->attrs.data[first + i] = attr;
-  }
-  return first;
-}
-
-static sl_name copy_label(struct unroller *u, sl_name label)
-{
-  if (!label || !u->iteration.len)
+  if (!u->iteration.len)
     return label;
   sl_buf buf;
   sl_buf_init(&buf, u->heap);
@@ -187,6 +70,19 @@ static sl_name copy_label(struct unroller *u, sl_name label)
   sl_heap_free(u->heap, buf.data);
   return name;
 }
+
+static struct sl_constant lookup(void *user, enum sl_expr_kind kind, sl_name name)
+{
+  struct unroller *u = user;
+  if (kind != SL_EXPR_NAME)
+    return sl_constant_none(SL_CONST_UNKNOWN);
+  if (u->value[name])
+    return sl_constant_of(u->kernel->exprs.data[u->value[name]].u.value);
+  const uint32_t *at = sl_map_get(&u->params.index, name);
+  return at ? u->params.values.data[*at] : sl_constant_none(SL_CONST_UNKNOWN);
+}
+
+/* ---- operations ---- */
 
 /* One line for each dependence that this instance of the consumer has, to the instance it needs. */
 static void add_lines(struct unroller *u, sl_index consumer, sl_name label)
@@ -205,16 +101,9 @@ static void add_lines(struct unroller *u, sl_index consumer, sl_name label)
 
 static void copy_op(struct unroller *u, sl_index from, sl_index to)
 {
-  struct sl_kernel *kernel = u->kernel;
-  struct sl_op op = *sl_stmt_op(kernel, from);
-  op.first_operand = copy_operands(u, &op);
-  op.first_attr = copy_attrs(u, &op);
-  op.label = copy_label(u, op.label);
-  sl_index copy = sl_op_stmt_new(kernel, kernel->stmts.data[from].loc);
-  *sl_stmt_op(kernel, copy) = op;
-  kernel->stmts.data[copy].origin = kernel->stmts.data[from].origin;
-  sl_stmt_append(kernel, to, copy);
-  add_lines(u, from, op.label);
+  sl_index copy = sl_copy_op(&u->copier, from);
+  sl_stmt_append(u->kernel, to, copy);
+  add_lines(u, from, sl_stmt_op(u->kernel, copy)->label);
   u->latest[from] = copy;
 }
 
@@ -265,10 +154,9 @@ static void copy_loop(struct unroller *u, sl_index stmt, sl_index to)
     return;
   }
   arrive(u, loop.body);
-  u->is_loop_variable[loop.var] = true;
   sl_vec_add(u->heap, &u->iteration, 0);
   for (int64_t value = lo, n = 0; value < hi && !u->failed; n++) {
-    u->values[loop.var] = value;
+    u->value[loop.var] = sl_expr_int(u->kernel, value, SL_NO_LOC);
     u->iteration.data[u->iteration.len - 1] = n;
     copy_block(u, loop.body, to);
     end_iteration(u, loop.body);
@@ -277,7 +165,7 @@ static void copy_loop(struct unroller *u, sl_index stmt, sl_index to)
     value += step;
   }
   u->iteration.len--;
-  u->is_loop_variable[loop.var] = false;
+  u->value[loop.var] = SL_NONE;
 }
 
 static bool holds_producer(const struct unroller *u, sl_index block)
@@ -288,15 +176,28 @@ static bool holds_producer(const struct unroller *u, sl_index block)
   return false;
 }
 
+/* Each place in the text that asks the run has answers of its own, so a copy of the place would get other ones. */
+static bool asks_the_run(const struct unroller *u, struct sl_cond cond)
+{
+  for (uint32_t i = 0; i < cond.count; i++)
+    if (u->kernel->cmps.data[cond.first + i].op == SL_CMP_OPAQUE)
+      return true;
+  return false;
+}
+
 static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
 {
   struct sl_kernel *kernel = u->kernel;
   const struct sl_branch branch = *sl_stmt_branch(kernel, stmt);
-  int decided = decide(u, branch.cond);
+  int decided = sl_copy_decide(&u->copier, branch.cond);
   if (decided >= 0) {
     sl_index taken = decided ? branch.then_block : branch.else_block;
     if (taken)
       copy_block(u, taken, to);
+    return;
+  }
+  if (u->iteration.len && asks_the_run(u, branch.cond)) {
+    refuse(u, stmt, "a `?condition` in a loop would become several, each with outcomes of its own");
     return;
   }
   if (holds_producer(u, branch.then_block) || (branch.else_block && holds_producer(u, branch.else_block))) {
@@ -307,7 +208,7 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
   uint32_t item = kernel->branches.len;
   (void)sl_vec_push(kernel->heap, &kernel->branches);
   kernel->stmts.data[copy].item = item;
-  struct sl_cond cond = copy_cond(u, branch.cond);
+  struct sl_cond cond = sl_copy_cond(&u->copier, branch.cond);
   sl_index then_block = sl_block_new(kernel, copy);
   sl_index else_block = branch.else_block ? sl_block_new(kernel, copy) : SL_NONE;
   kernel->branches.data[item] = (struct sl_branch){ cond, then_block, else_block };
@@ -317,7 +218,7 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
     copy_block(u, branch.else_block, else_block);
 }
 
-static sl_index copy_block(struct unroller *u, sl_index from, sl_index to)
+static void copy_block(struct unroller *u, sl_index from, sl_index to)
 {
   struct sl_kernel *kernel = u->kernel;
   for (sl_index at = kernel->blocks.data[from].first; at && !u->failed; at = kernel->stmts.data[at].next) {
@@ -335,7 +236,6 @@ static sl_index copy_block(struct unroller *u, sl_index from, sl_index to)
     }
     }
   }
-  return to;
 }
 
 /* ---- dependences ---- */
@@ -376,17 +276,20 @@ static void replace_body(struct unroller *u, sl_index root)
   kernel->deps.len = kernel->distances.len = 0;
   for (uint32_t i = 0; i < u->deps.len; i++)
     sl_vec_add(kernel->heap, &kernel->deps, u->deps.data[i]);
+  if (u->deps.len)
+    kernel->deps.data[0].flags |= SL_BLANK_BEFORE;
 }
 
 int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
   struct unroller u = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel, .report = report };
+  u.copier = (struct sl_copier){ program, kernel, substitute, relabel, &u, false };
   sl_param_values_init(&u.params, u.heap, kernel, true);
-  u.values = sl_heap_calloc(u.heap, program->names.len, sizeof *u.values);
-  u.is_loop_variable = sl_heap_calloc(u.heap, program->names.len, sizeof *u.is_loop_variable);
+  u.value = sl_heap_calloc(u.heap, program->names.len, sizeof *u.value);
   int status = collect(&u);
   if (status == SLUICE_OK) {
-    sl_index root = copy_block(&u, kernel->root, sl_block_new(kernel, SL_NONE));
+    sl_index root = sl_block_new(kernel, SL_NONE);
+    copy_block(&u, kernel->root, root);
     if (u.failed)
       status = SLUICE_E_ANSWER;
     else
