@@ -133,8 +133,12 @@ static enum sl_run_status match_instructions(struct sl_machine *m)
     const char *label = sl_text(program, sl_stmt_op(ours, at)->label);
     sl_name name = sl_names_find(&other->names, label, strlen(label));
     const uint32_t *theirs_at = name ? sl_map_get(&by_label, name) : NULL;
-    if (!theirs_at) { /* an instance of an unrolled loop: `mm@2.0` is `mm` */
-      name = sl_names_find(&other->names, label, strcspn(label, "@"));
+    /* A copy that unrolling made: `mm@2.0` and `mm.1` are `mm` when that has no such copy itself. */
+    for (size_t length = strlen(label); !theirs_at && length > 0;) {
+      while (length > 0 && label[length - 1] != '.' && label[length - 1] != '@')
+        length--;
+      length -= length > 0;
+      name = sl_names_find(&other->names, label, length);
       theirs_at = name ? sl_map_get(&by_label, name) : NULL;
     }
     if (!theirs_at)

@@ -29,6 +29,9 @@ struct sl_allocation {
 /* unroll.c: writes out every loop; see there. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */
 int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report);
 
+/* unroll_factor.c: carries out `unroll c` requests; what cannot be done is kept, with a warning. */
+void sl_unroll_requested(sl_program *program, struct sl_kernel *kernel, sl_report *report);
+
 /* shadow.c, closed_form.c, barrier.c: the strategies. Return SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). The closed
  * form cannot share a semaphore per stream; barriers always do. */
 int sl_allocate_shadow(const struct sl_allocation *allocation);

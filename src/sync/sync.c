@@ -81,19 +81,16 @@ static int pass_strip(struct pipeline *p)
 
 static int pass_expand(struct pipeline *p)
 {
-  const struct sl_kernel *kernel = p->kernel;
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
-    if (kernel->stmts.data[at].kind == SL_STMT_LOOP && sl_stmt_loop(kernel, at)->unroll)
-      sl_warning(&p->report, SL_RULE_UNROLL_KEPT, kernel->stmts.data[at].loc,
-                 "the request to unroll loop '%s' is kept, not carried out",
-                 sl_text(p->program, sl_stmt_loop(kernel, at)->var));
   sl_expand_copies(p->program, p->kernel);
   return SLUICE_OK;
 }
 
 static int pass_unroll(struct pipeline *p)
 {
-  return p->options->alloc == SLUICE_ALLOC_UNROLL ? sl_unroll_all(p->program, p->kernel, &p->report) : SLUICE_OK;
+  if (p->options->alloc == SLUICE_ALLOC_UNROLL)
+    return sl_unroll_all(p->program, p->kernel, &p->report);
+  sl_unroll_requested(p->program, p->kernel, &p->report);
+  return SLUICE_OK;
 }
 
 /* Values that live longer than the instruction they were made for cannot stay in the places of the pool. */
@@ -146,7 +143,7 @@ static int pass_limits(struct pipeline *p)
 static const sluice_pass pass_table[] = {
   { "strip", "existing synchronization is refused, or with --resync taken out" },
   { "expand", "`a|b.op` and `*.op` become one copy per engine" },
-  { "unroll", "with --alloc=unroll, loops are written out" },
+  { "unroll", "loops are written out by the factor they ask for, with --alloc=unroll entirely" },
   { "allocate", "semaphores, waits, updates and threshold code by the chosen strategy" },
   { "epilogue", "all streams meet and semaphores get their start values back" },
   { "verify", "engines agree on what they now count" },

@@ -41,6 +41,7 @@ struct unroller {
   sl_vec(sl_index) delays;
   sl_vec(struct sl_dep) deps;    /* of the output */
   uint32_t statements;
+  bool is_deciding; /* a branch: see substitute */
   bool failed;
 };
 
@@ -48,10 +49,15 @@ static void copy_block(struct unroller *u, sl_index from, sl_index to);
 
 /* ---- names and labels ---- */
 
-/* Loop variables become numbers; parameters keep their names, so that the output stays readable. */
+/* Loop variables become numbers; parameters keep their names, so that the output stays readable. A branch, as the bounds of
+ * loops, is decided by static parameters too. */
 static sl_index substitute(void *user, sl_name name)
 {
-  return ((struct unroller *)user)->value[name];
+  struct unroller *u = user;
+  const uint32_t *at = u->is_deciding && !u->value[name] ? sl_map_get(&u->params.index, name) : NULL;
+  if (!at || u->params.values.data[*at].state != SL_CONST_KNOWN)
+    return u->value[name];
+  return sl_expr_int(u->kernel, u->params.values.data[*at].value, SL_NO_LOC);
 }
 
 static sl_name relabel(void *user, sl_name label)
@@ -189,7 +195,9 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
 {
   struct sl_kernel *kernel = u->kernel;
   const struct sl_branch branch = *sl_stmt_branch(kernel, stmt);
+  u->is_deciding = true;
   int decided = sl_copy_decide(&u->copier, branch.cond);
+  u->is_deciding = false;
   if (decided >= 0) {
     sl_index taken = decided ? branch.then_block : branch.else_block;
     if (taken)
@@ -216,6 +224,8 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
   copy_block(u, branch.then_block, then_block);
   if (else_block)
     copy_block(u, branch.else_block, else_block);
+  if (else_block && !kernel->blocks.data[else_block].first)
+    kernel->branches.data[item].else_block = SL_NONE;
 }
 
 static void copy_block(struct unroller *u, sl_index from, sl_index to)
