@@ -745,7 +745,7 @@ static void search(struct explorer *x)
   x->now = sl_oracle_calloc(2 * (size_t)x->width, sizeof *x->now); /* and a scratch state behind it */
   give_start_values(x, x->now);
   reach(x, x->now, 0, STEP_MEET);
-  while (x->pending_len && !x->out->too_big)
+  while (x->pending_len && !x->out->too_big && !(x->out->faults & x->options->enough))
     expand(x, x->pending[--x->pending_len]);
   x->out->states = x->state_count;
 }

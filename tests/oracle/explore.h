@@ -30,6 +30,7 @@ struct sl_explore_options {
   uint32_t max_states, max_actions; /* of all engines together; SL_EXPLORE_OPTIONS_INIT */
   bool reduce;
   bool modular, is_signed; /* how semaphores are compared; all are 32 bits wide */
+  unsigned enough;         /* faults, any of which ends the search; 0: all are looked for */
   uint32_t deleted;        /* index + 1 into kernel->waits of a wait that is taken for absent; 0 = none */
   uint32_t lowered, by;    /* likewise, of one whose threshold is lowered by `by`, not below 0 */
 };
@@ -37,7 +38,7 @@ struct sl_explore_options {
 
 enum { SL_EXPLORE_TEXT = 1600 };
 struct sl_explored {
-  unsigned faults;   /* bits 1 << kind; complete unless too_big or meaningless */
+  unsigned faults;   /* bits 1 << kind; complete unless too_big, meaningless or ended by `enough` */
   bool too_big;      /* more states or actions than allowed */
   bool meaningless;  /* an undefined register, arithmetic, an event that does not exist */
   uint32_t states, actions;
