@@ -43,7 +43,8 @@ enum sluice_cleanup {
   SLUICE_CLEANUP_INVARIANT = 4,
   SLUICE_CLEANUP_DEAD = 8,
   SLUICE_CLEANUP_REGISTERS = 16,
-  SLUICE_CLEANUP_ALL = 31
+  SLUICE_CLEANUP_WAITS = 32,
+  SLUICE_CLEANUP_ALL = 63
 };
 typedef struct sluice_cleanup_row {
   enum sluice_cleanup cleanup;

@@ -47,6 +47,14 @@ struct sl_cond sl_copy_cond(const struct sl_copier *c, struct sl_cond cond)
   return copy;
 }
 
+bool sl_copy_is_opaque(const struct sl_kernel *kernel, struct sl_cond cond)
+{
+  for (uint32_t i = 0; i < cond.count; i++)
+    if (kernel->cmps.data[cond.first + i].op == SL_CMP_OPAQUE)
+      return true;
+  return false;
+}
+
 static bool holds(enum sl_compare op, int64_t a, int64_t b)
 {
   switch (op) {

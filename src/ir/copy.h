@@ -25,6 +25,9 @@ struct sl_cond sl_copy_cond(const struct sl_copier *copier, struct sl_cond cond)
 /* 1 or 0 when a condition, with names replaced, is decided by numbers alone; else -1. */
 int sl_copy_decide(const struct sl_copier *copier, struct sl_cond cond);
 
+/* Whether a condition asks the run (`?name`). Each textual place has a sequence of its own, so a copy means something else. */
+bool sl_copy_is_opaque(const struct sl_kernel *kernel, struct sl_cond cond);
+
 /* A copy of an operation's statement, not linked yet. A name that stands as an operand by itself is replaced only by a number:
  * sl_copy_can says whether that is so for all of an operation's operands. */
 bool sl_copy_can(const struct sl_copier *copier, const struct sl_op *op);

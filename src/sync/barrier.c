@@ -76,6 +76,7 @@ int sl_allocate_barrier(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, start_block };
   struct sl_plan plan = sl_plan_of(allocation);
+  plan.cleanups &= ~(unsigned)SLUICE_CLEANUP_WAITS; /* the barriers reset what waits have passed */
   int status = sl_plan_prepare(&plan, true);
   if (status == SLUICE_OK)
     status = check_divergent_loops(&plan);

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* ---- common subexpressions: value numbering over structured code ---- */
+/* ---- common subexpressions and implied waits: value numbering over structured code ---- */
 
 /* A computed value: available in `holder` as long as that register still has this value number. */
 struct expression {
@@ -19,6 +19,13 @@ struct change {
   uint32_t value;
 };
 
+/* The largest number that the engine has surely waited for on a semaphore, before it grew. */
+struct passed_number {
+  uint32_t sem, before;
+};
+
+enum { OP_WAIT = SL_OPCODE_COUNT /* an expression that means: waited for */ };
+
 struct numbering {
   struct sl_regcode *code;
   uint32_t *value;              /* by vreg: its value number now */
@@ -26,6 +33,9 @@ struct numbering {
   sl_vec(struct expression) expressions;
   uint32_t *buckets, bucket_count;
   sl_vec(struct change) log;    /* changes inside a branch, to undo at its else */
+  uint32_t *passed;             /* by semaphore */
+  sl_vec(struct passed_number) passed_log;
+  bool values, waits;
 };
 
 static uint32_t fresh(struct numbering *n, sl_vreg vreg)
@@ -63,8 +73,50 @@ static uint32_t *bucket_of(const struct numbering *n, uint32_t op, uint64_t a, u
   return &n->buckets[hash & (n->bucket_count - 1)];
 }
 
+static struct expression *find_expression(const struct numbering *n, uint32_t op, uint64_t a, uint64_t b)
+{
+  for (uint32_t at = *bucket_of(n, op, a, b); at; at = n->expressions.data[at - 1].next) {
+    struct expression *e = &n->expressions.data[at - 1];
+    if (e->op == op && e->key_a == a && e->key_b == b && n->value[e->holder] == e->value)
+      return e;
+  }
+  return NULL;
+}
+
+static void add_expression(struct numbering *n, uint32_t op, uint64_t a, uint64_t b, uint32_t value, sl_vreg holder)
+{
+  uint32_t *bucket = bucket_of(n, op, a, b);
+  sl_vec_add(n->code->heap, &n->expressions, ((struct expression){ a, b, op, value, holder, *bucket }));
+  *bucket = n->expressions.len;
+}
+
+static void number_wait(struct numbering *n, struct sl_code *item)
+{
+  if (n->values)
+    read_value(n, &item->a);
+  if (!n->waits)
+    return;
+  if (item->a.kind == SL_VALUE_INT) {
+    item->dead = item->a.value <= n->passed[item->dst];
+    if (!item->dead) {
+      sl_vec_add(n->code->heap, &n->passed_log, ((struct passed_number){ item->dst, n->passed[item->dst] }));
+      n->passed[item->dst] = item->a.value;
+    }
+    return;
+  }
+  uint64_t key = key_of(n, item->a);
+  if (find_expression(n, OP_WAIT, item->dst, key))
+    item->dead = true;
+  else
+    add_expression(n, OP_WAIT, item->dst, key, n->value[0], 0); /* register 0 never changes: valid as long as in scope */
+}
+
 static void number_op(struct numbering *n, struct sl_code *item)
 {
+  if (!n->values) {
+    assign(n, item->dst, fresh(n, item->dst));
+    return;
+  }
   read_value(n, &item->a);
   read_value(n, &item->b);
   if (item->op == SL_OP_REG_SET && item->a.kind == SL_VALUE_VREG) {
@@ -76,26 +128,26 @@ static void number_op(struct numbering *n, struct sl_code *item)
     return;
   }
   uint64_t a = key_of(n, item->a), b = key_of(n, item->b);
-  uint32_t *bucket = bucket_of(n, item->op, a, b);
-  for (uint32_t at = *bucket; at; at = n->expressions.data[at - 1].next) {
-    const struct expression *e = &n->expressions.data[at - 1];
-    if (e->op != item->op || e->key_a != a || e->key_b != b || n->value[e->holder] != e->value)
-      continue;
+  const struct expression *known = find_expression(n, item->op, a, b);
+  if (known) {
     item->op = SL_OP_REG_SET; /* a copy, which nobody reads in the end */
-    item->a = sl_value_vreg(e->holder);
+    item->a = sl_value_vreg(known->holder);
     item->b = sl_value_int(0);
-    assign(n, item->dst, e->value);
+    assign(n, item->dst, known->value);
     return;
   }
   uint32_t value = fresh(n, item->dst);
   assign(n, item->dst, value);
-  sl_vec_add(n->code->heap, &n->expressions, ((struct expression){ a, b, item->op, value, item->dst, *bucket }));
-  *bucket = n->expressions.len;
+  add_expression(n, item->op, a, b, value, item->dst);
 }
 
-/* Expressions found in a region are not available behind it. */
-static void forget_expressions(struct numbering *n, uint32_t mark)
+/* What was found in a region does not hold behind it. */
+static void leave_region(struct numbering *n, uint32_t mark, uint32_t passed)
 {
+  while (n->passed_log.len > passed) {
+    const struct passed_number *number = &n->passed_log.data[--n->passed_log.len];
+    n->passed[number->sem] = number->before;
+  }
   while (n->expressions.len > mark) {
     const struct expression *e = &n->expressions.data[--n->expressions.len];
     *bucket_of(n, e->op, e->key_a, e->key_b) = e->next;
@@ -121,41 +173,42 @@ static void number_range(struct numbering *n, uint32_t from, uint32_t to)
 {
   for (uint32_t i = from; i < to; i++) {
     struct sl_code *item = &n->code->code.data[i];
-    uint32_t mark = n->expressions.len, log = n->log.len;
+    uint32_t mark = n->expressions.len, log = n->log.len, passed = n->passed_log.len;
     if (item->kind == SL_CODE_LOOP) {
       uint32_t end = item->pair;
       renumber_written(n, i + 1, end);
       number_range(n, i + 1, end);
-      forget_expressions(n, mark);
+      leave_region(n, mark, passed);
       renumber_written(n, i + 1, end);
       i = end;
     } else if (item->kind == SL_CODE_IF) {
       uint32_t otherwise = item->pair, end = n->code->code.data[otherwise].pair;
       number_range(n, i + 1, otherwise);
-      forget_expressions(n, mark);
+      leave_region(n, mark, passed);
       undo(n, log);
       number_range(n, otherwise + 1, end);
-      forget_expressions(n, mark);
+      leave_region(n, mark, passed);
       undo(n, log);
       renumber_written(n, i + 1, end);
       i = end;
     } else if (item->kind == SL_CODE_WAIT) {
-      read_value(n, &item->a);
+      number_wait(n, item);
     } else if (item->kind == SL_CODE_REG && !item->dead) {
       number_op(n, item);
     }
   }
 }
 
-void sl_cleanup_common(struct sl_regcode *code)
+void sl_cleanup_common(struct sl_regcode *code, uint32_t sem_count, bool values, bool waits)
 {
   sl_heap *heap = sl_heap_child_new(code->heap);
   sl_heap *outer = code->heap;
-  struct numbering n = { .code = code, .bucket_count = 64 };
+  struct numbering n = { .code = code, .bucket_count = 64, .values = values, .waits = waits };
   while (n.bucket_count < code->code.len && n.bucket_count < 1u << 30)
     n.bucket_count *= 2;
   code->heap = heap; /* the tables end with this pass */
   n.value = sl_heap_calloc(heap, code->roles.len, sizeof *n.value);
+  n.passed = sl_heap_calloc(heap, sem_count + 1u, sizeof *n.passed);
   n.buckets = sl_heap_calloc(heap, n.bucket_count, sizeof *n.buckets);
   for (sl_vreg vreg = 0; vreg < code->roles.len; vreg++)
     n.value[vreg] = fresh(&n, vreg);
@@ -322,7 +375,10 @@ static void find_ranges(struct ranges *r, sl_heap *heap)
     case SL_CODE_IF: sl_vec_add(heap, &open, i); break;
     case SL_CODE_END_LOOP:
     case SL_CODE_END_IF: open.len--; break;
-    case SL_CODE_WAIT: see_read(r, item->a, i, open.data, open.len); break;
+    case SL_CODE_WAIT:
+      if (!item->dead)
+        see_read(r, item->a, i, open.data, open.len);
+      break;
     case SL_CODE_REG:
       if (item->dead)
         break;

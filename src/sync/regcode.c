@@ -364,7 +364,7 @@ static void find_useful(struct sl_regcode *code, bool *useful)
   uint32_t *next_def = sl_heap_calloc(heap, (size_t)count + 1, sizeof *next_def);
   for (uint32_t i = 0; i < count; i++) {
     const struct sl_code *item = &code->code.data[i];
-    if (item->kind == SL_CODE_WAIT)
+    if (item->kind == SL_CODE_WAIT && !item->dead)
       need(&u, item->a);
     if (item->kind != SL_CODE_REG || item->dead)
       continue;
@@ -524,7 +524,10 @@ static void strip_range(struct stripper *s, const uint32_t *opener, uint32_t fro
       break;
     }
     case SL_CODE_REG: strip_reg(s, item); break;
-    case SL_CODE_WAIT: read_value(s, item->a); break;
+    case SL_CODE_WAIT:
+      if (!item->dead)
+        read_value(s, item->a);
+      break;
     default: assert(false && "unbalanced register code"); break;
     }
   }

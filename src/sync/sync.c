@@ -40,6 +40,7 @@ static const sluice_cleanup_row cleanups[] = {
   { SLUICE_CLEANUP_COMMON, "cse", "common subexpressions (implies registers)" },
   { SLUICE_CLEANUP_INVARIANT, "licm", "loop-invariant motion (implies registers)" },
   { SLUICE_CLEANUP_DEAD, "dead", "counters and registers that no wait needs" },
+  { SLUICE_CLEANUP_WAITS, "waits", "waits that an earlier one of the same engine implies" },
   { SLUICE_CLEANUP_REGISTERS, "registers", "temporaries share registers" },
 };
 

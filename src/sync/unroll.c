@@ -208,6 +208,10 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
     refuse(u, stmt, "a `?condition` in a loop would become several, each with outcomes of its own");
     return;
   }
+  if (u->iteration.len && sl_copy_is_opaque(kernel, branch.cond)) {
+    refuse(u, stmt, "the run decides the branch anew in every iteration, from one sequence");
+    return;
+  }
   if (holds_producer(u, branch.then_block) || (branch.else_block && holds_producer(u, branch.else_block))) {
     refuse(u, stmt, "the branch is decided by the run and holds an awaited instruction");
     return;

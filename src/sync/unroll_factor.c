@@ -114,9 +114,14 @@ static const char *obstacle(struct factor *f, const struct sl_param_values *para
   if (trips.value < 0 || trips.value % loop->unroll != 0)
     return "the factor does not divide its trip count";
   f->value = sl_expr_name(f->kernel, SL_EXPR_NAME, f->var, SL_NO_LOC);
-  for (sl_index at = sl_walk_first(kernel, f->body); at; at = sl_walk_next(kernel, f->body, at))
-    if (kernel->stmts.data[at].kind == SL_STMT_OP && !sl_copy_can(&f->copier, sl_stmt_op(kernel, at)))
+  for (sl_index at = sl_walk_first(kernel, f->body); at; at = sl_walk_next(kernel, f->body, at)) {
+    uint8_t kind = kernel->stmts.data[at].kind;
+    if (kind == SL_STMT_OP && !sl_copy_can(&f->copier, sl_stmt_op(kernel, at)))
       return "its variable is an operand of a register operation";
+    if ((kind == SL_STMT_IF && sl_copy_is_opaque(kernel, sl_stmt_branch(kernel, at)->cond)) ||
+        (kind == SL_STMT_LOOP && sl_copy_is_opaque(kernel, sl_stmt_loop(kernel, at)->while_cond)))
+      return "an opaque condition in it has one sequence, not one per copy";
+  }
   note_labels(f);
   return line_obstacle(f);
 }

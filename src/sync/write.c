@@ -118,7 +118,7 @@ static uint32_t write_waits(struct sl_plan *plan, const struct sl_regcode *code,
     const struct sl_code *item = &code->code.data[at];
     if (item->kind != SL_CODE_WAIT || item->at != consumer)
       break;
-    if (!is_needed_wait(plan, item))
+    if (item->dead || !is_needed_wait(plan, item))
       continue;
     struct sl_gate gate = make_gate(plan, item, registers);
     if (!merge_wait(kernel, first, &gate))
@@ -301,7 +301,7 @@ static void find_used_semaphores(struct sl_plan *plan)
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     for (uint32_t i = 0; i < plan->code[e].code.len; i++) {
       const struct sl_code *item = &plan->code[e].code.data[i];
-      if (item->kind == SL_CODE_WAIT && is_needed_wait(plan, item))
+      if (item->kind == SL_CODE_WAIT && !item->dead && is_needed_wait(plan, item))
         plan->sems.data[item->dst].is_used = true;
     }
 }
@@ -311,8 +311,8 @@ static void clean_up(const struct sl_plan *plan, struct sl_regcode *code)
   assert(code->open.len == 0 && "register code has an open loop");
   if (plan->cleanups & SLUICE_CLEANUP_FOLD)
     sl_regcode_fold(code);
-  if (plan->cleanups & SLUICE_CLEANUP_COMMON)
-    sl_cleanup_common(code);
+  if (plan->cleanups & (SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_WAITS))
+    sl_cleanup_common(code, plan->sems.len, plan->cleanups & SLUICE_CLEANUP_COMMON, plan->cleanups & SLUICE_CLEANUP_WAITS);
   if (plan->cleanups & SLUICE_CLEANUP_INVARIANT)
     sl_cleanup_invariant(code);
   if (plan->cleanups & SLUICE_CLEANUP_DEAD)
