@@ -10,7 +10,7 @@
 
 #include <sluice/check.h>
 
-#include "check/code.h"
+#include "run/code.h"
 
 enum sl_choice_kind { SL_CHOICE_PARAM, SL_CHOICE_OUTCOMES, SL_CHOICE_LOADS };
 

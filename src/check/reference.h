@@ -12,7 +12,7 @@
 #ifndef SL_CHECK_REFERENCE_H
 #define SL_CHECK_REFERENCE_H
 
-#include "check/code.h"
+#include "run/code.h"
 #include "deps/explicit.h"
 
 /* A dependence to be tested. */

@@ -18,10 +18,11 @@ ALLOWED = {
     "src/sync": {"base", "ir", "target", "deps"},
     "src/lower": {"base", "ir", "target", "deps", "sync"},
     # These judge what src/sync made, so they share no code with it; dependences are the checker's input.
-    "src/check": {"base", "ir", "target", "deps"},
-    "src/sim": {"base", "ir", "target"},
+    "src/run": {"base", "ir", "target"},
+    "src/check": {"base", "ir", "target", "deps", "run"},
+    "src/sim": {"base", "ir", "target", "deps", "run"},
     "src/exec": {"base", "ir", "target"},
-    "src/api": {"base", "ir", "target", "deps", "sync", "lower", "check", "sim", "exec"},
+    "src/api": {"base", "ir", "target", "deps", "sync", "lower", "run", "check", "sim", "exec"},
     # The tool is a client of the public API.
     "src/cli": set(),
     # The oracle and the properties judge src/deps and src/sync, so they share no code with them.

@@ -6,8 +6,8 @@
  * Values that the run decides (parameters, loads, opaque conditions) come from `struct sl_inputs`. Registers are 32-bit
  * unsigned and wrap around.
  */
-#ifndef SL_CHECK_CODE_H
-#define SL_CHECK_CODE_H
+#ifndef SL_RUN_CODE_H
+#define SL_RUN_CODE_H
 
 #include "ir/presence.h"
 #include "target/target.h"
@@ -21,7 +21,9 @@ enum sl_step_kind {
   SL_STEP_TAIL,          /* a: the same, at the end of an iteration */
   SL_STEP_END,
   /* inside a thread, never seen by others: */
-  SL_STEP_REGISTER, SL_STEP_LOOP, SL_STEP_TEST, SL_STEP_NEXT, SL_STEP_IF, SL_STEP_JUMP, SL_STEP_RESTORE
+  SL_STEP_REGISTER, SL_STEP_LOOP, SL_STEP_TEST, SL_STEP_NEXT, SL_STEP_IF, SL_STEP_JUMP, SL_STEP_RESTORE,
+  SL_STEP_SKIP,          /* nothing: what a machine has taken out */
+  SL_STEP_KINDS
 };
 
 struct sl_step {
@@ -29,6 +31,7 @@ struct sl_step {
   uint8_t engine;
   sl_index a;     /* statement, block */
   uint32_t to;    /* jump target of TEST (exit), NEXT (head), IF (else), JUMP */
+  uint32_t cost;  /* what a machine with a clock charges for it; 0 when compiled */
 };
 
 /* One kernel prepared for execution. */
@@ -79,6 +82,8 @@ struct sl_thread {
   sl_vec(sl_engines) saved;        /* active sets of open loops and branches, for divergent ones */
   const struct sl_step *load;      /* a load just passed: its register is written when the thread goes on */
   uint64_t steps;                  /* executed so far, of every kind */
+  uint64_t cost;                   /* of the inner steps executed so far */
+  uint64_t done[SL_STEP_KINDS];    /* inner steps executed so far, by kind */
   uint8_t error;                   /* enum sl_thread_error; ends the thread */
   sl_index error_at;               /* statement */
 };

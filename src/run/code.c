@@ -1,5 +1,5 @@
 /* code.c: see code.h. */
-#include "check/code.h"
+#include "run/code.h"
 
 #include <assert.h>
 
@@ -436,6 +436,7 @@ static void do_inner(struct sl_thread *thread, sl_heap *heap, const struct sl_st
   case SL_STEP_NEXT: advance_loop(thread, step); break;
   case SL_STEP_IF: test_branch(thread, step); break;
   case SL_STEP_JUMP: thread->pc = step->to; break;
+  case SL_STEP_SKIP: break;
   default:
     assert(step->kind == SL_STEP_RESTORE);
     thread->active = thread->saved.data[--thread->saved.len];
@@ -444,7 +445,7 @@ static void do_inner(struct sl_thread *thread, sl_heap *heap, const struct sl_st
 
 const struct sl_step *sl_thread_next(struct sl_thread *thread, sl_heap *heap, uint64_t limit)
 {
-  static const struct sl_step end = { SL_STEP_END, 0, SL_NONE, 0 };
+  static const struct sl_step end = { SL_STEP_END, 0, SL_NONE, 0, 0 };
   if (thread->load)
     do_load(thread, thread->load, sl_stmt_op(thread->code->kernel, thread->load->a));
   thread->load = NULL;
@@ -457,6 +458,8 @@ const struct sl_step *sl_thread_next(struct sl_thread *thread, sl_heap *heap, ui
     thread->pc++;
     thread->steps++;
     if (step->kind > SL_STEP_END) {
+      thread->cost += step->cost;
+      thread->done[step->kind]++;
       do_inner(thread, heap, step);
       continue;
     }
