@@ -18,6 +18,7 @@
 
 #include "oracle/interpreter.h"
 #include "property/campaign.h"
+#include "property/published.h"
 #include "target/target.h"
 
 enum { STRATEGIES = 5, ASSIGNMENTS = 6, INSTANCE_LIMIT = 1000, STEP_LIMIT = 200000, MAX_PARAMS = 32, MAX_DISTANCE = 4 };
@@ -112,6 +113,8 @@ static bool synchronize(struct subject *subject, unsigned s)
   int status = sluice_sync(&subject->synced[s], subject->original, state->targets, &options, &sink);
   if (status == SLUICE_E_ANSWER && strategy->may_refuse) {
     state->refused[s]++;
+    if (sl_all_published(kernel_of(subject->original)))
+      return sl_fail(subject->failure, "refused though published", "%s: %s", strategy->name, messages.first);
     return messages.first[0] || sl_fail(subject->failure, "refused without a message", "%s", strategy->name);
   }
   snprintf(kind, sizeof kind, "%s refuses", strategy->name);
