@@ -539,14 +539,19 @@ static void follow_reference(struct sl_machine *m, uint32_t engine, sl_index stm
 /* ---- retirement ---- */
 
 /* An update that passes a value some `==` waits for must be ordered behind that wait, or it may be missed. */
+static const char may_be_missed[] = "the counter may pass the value that an `==` waits for before the wait is tested";
+
 static void check_exact_waits(struct sl_machine *m, uint32_t engine, struct sl_sem_state *sem)
 {
   for (uint32_t i = 0; i < sem->exact.len; i++) {
     const struct sl_exact_wait *exact = &sem->exact.data[i];
-    if (exact->engine != engine && engine_clock(m, engine)[m->issue_lane0 + exact->engine] < exact->issue) {
-      m->witness.why = "the counter may pass the value that an `==` waits for before the wait is tested";
-      stop(m, SL_RUN_DEADLOCK, exact->engine, exact->stmt);
-    }
+    if (exact->engine == engine || engine_clock(m, engine)[m->issue_lane0 + exact->engine] >= exact->issue)
+      continue;
+    if (m->multi_used) /* what orders them may be a counter that gives no edges */
+      sl_vec_add(m->heap, &m->exact_suspects,
+                 ((struct sl_exact_suspect){ exact->engine, exact->issue, (uint32_t)(sem - m->sems), exact->value, exact->stmt }));
+    else
+      stop_because(m, SL_RUN_DEADLOCK, exact->engine, exact->stmt, may_be_missed);
   }
   sem->exact.len = 0;
 }
@@ -693,6 +698,9 @@ static bool do_sem_set(struct sl_machine *m, uint32_t engine, const struct sl_st
 static bool try_step(struct sl_machine *m, uint32_t engine)
 {
   struct sl_machine_engine *own = &m->engines[engine];
+  bool issues = own->step->kind <= SL_STEP_DRAIN;
+  if (issues && m->held_issue == own->issued + 1 && m->held_engine == engine)
+    return false;
   switch ((enum sl_step_kind)own->step->kind) {
   case SL_STEP_OP: return do_op(m, engine, own->step);
   case SL_STEP_SEM_SET: return do_sem_set(m, engine, own->step);
@@ -790,7 +798,7 @@ static void start_run(struct sl_machine *m)
     reset_sem(&m->sems[m->sem_count + v], 0);
   m->steps = 0;
   m->multi_used = m->may_run_ahead = false;
-  m->suspects.len = 0;
+  m->suspects.len = m->exact_suspects.len = 0;
   m->status = SL_RUN_OK;
   memset(&m->witness, 0, sizeof m->witness);
 }
@@ -856,28 +864,27 @@ static int compare_suspects(const void *x, const void *y)
   return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* One run per held instance serves all its consumers. */
-static void try_suspects(struct sl_machine *m)
+/* A run with something held back, without clocks. The steps of all runs are added up. */
+static void run_held(struct sl_machine *m)
 {
-  uint32_t count = m->suspects.len;
-  if (count == 0)
-    return;
-  struct sl_suspect *suspects = sl_heap_alloc(m->heap, count * sizeof *suspects);
-  memcpy(suspects, m->suspects.data, count * sizeof *suspects);
-  qsort(suspects, count, sizeof *suspects, compare_suspects);
   uint64_t used = m->steps;
+  start_run(m);
+  m->with_clocks = false;
+  run_to_the_end(m);
+  m->with_clocks = true;
+  m->steps += used;
+  if (m->steps > m->limit)
+    stop(m, SL_RUN_EXHAUSTED, 0, SL_NONE);
+}
+
+/* One run per held instance serves all its consumers. */
+static void try_suspects(struct sl_machine *m, const struct sl_suspect *suspects, uint32_t count)
+{
   for (uint32_t i = 0; i < count && m->status == SL_RUN_OK;) {
-    start_run(m);
     m->held_stream = m->stream_of_reference[suspects[i].stream];
     m->held_position = suspects[i].position;
-    m->with_clocks = false;
-    run_to_the_end(m);
-    m->with_clocks = true;
+    run_held(m);
     m->held_stream = SL_NO_STREAM;
-    used += m->steps;
-    m->steps = used;
-    if (used > m->limit)
-      stop(m, SL_RUN_EXHAUSTED, 0, SL_NONE);
     uint32_t first = i;
     for (; i < count && compare_suspects(&suspects[i], &suspects[first]) == 0 && m->status == SL_RUN_OK; i++) {
       const struct sl_suspect *suspect = &suspects[i];
@@ -889,6 +896,37 @@ static void try_suspects(struct sl_machine *m)
       m->witness.iteration[0] = '\0'; /* the engines have run past it */
     }
   }
+}
+
+static void try_exact_suspects(struct sl_machine *m, const struct sl_exact_suspect *suspects, uint32_t count)
+{
+  for (uint32_t i = 0; i < count && m->status == SL_RUN_OK; i++) {
+    m->held_engine = suspects[i].engine;
+    m->held_issue = suspects[i].issue;
+    run_held(m);
+    m->held_issue = 0;
+    uint32_t value = m->sems[suspects[i].sem].value;
+    if (value != suspects[i].value && reached(m, value, suspects[i].value))
+      stop_because(m, SL_RUN_DEADLOCK, suspects[i].engine, suspects[i].stmt, may_be_missed);
+  }
+}
+
+/* Decides what the clocks left open. Waits that may be missed first: without them `==` is as good as `>=`. */
+static void decide_open_questions(struct sl_machine *m)
+{
+  uint32_t count = m->suspects.len, exact_count = m->exact_suspects.len;
+  if (count + exact_count == 0)
+    return;
+  struct sl_suspect *suspects = sl_heap_alloc(m->heap, (count + 1u) * sizeof *suspects);
+  struct sl_exact_suspect *exact = sl_heap_alloc(m->heap, (exact_count + 1u) * sizeof *exact);
+  if (count)
+    memcpy(suspects, m->suspects.data, count * sizeof *suspects);
+  if (exact_count)
+    memcpy(exact, m->exact_suspects.data, exact_count * sizeof *exact);
+  qsort(suspects, count, sizeof *suspects, compare_suspects);
+  try_exact_suspects(m, exact, exact_count);
+  try_suspects(m, suspects, count);
+  sl_heap_free(m->heap, exact);
   sl_heap_free(m->heap, suspects);
 }
 
@@ -906,6 +944,6 @@ enum sl_run_status sl_machine_run(struct sl_machine *m, const struct sl_inputs *
   if (m->status == SL_RUN_OK && m->reference->thread.error)
     stop(m, SL_RUN_MEANINGLESS, 0, SL_NONE);
   if (m->status == SL_RUN_OK)
-    try_suspects(m);
+    decide_open_questions(m);
   return m->status;
 }

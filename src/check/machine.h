@@ -11,8 +11,9 @@
  * What is exact. Semaphores with one writing stream, events with one waiting engine and one writing stream, barriers,
  * `barrier reset`, `==` waits and sem_set ordered against every other use: exactly all interleavings. A semaphore with several
  * writing streams gives no edge here (a sound under-approximation of the order); what then looks unordered is decided by a run
- * in which the producer's retirement is held back: the dependence fails iff the consumer still issues. Anything else is
- * answered "undecided".
+ * in which the producer's retirement is held back: the dependence fails iff the consumer still issues. Likewise an `==` may
+ * be missed iff the counter passes its value in a run in which its engine stops in front of it. Anything else is answered
+ * "undecided".
  */
 #ifndef SL_CHECK_MACHINE_H
 #define SL_CHECK_MACHINE_H
@@ -58,6 +59,13 @@ struct sl_suspect {
   uint32_t stream, position;  /* the instance held back: stream of the reference's kernel */
   uint32_t engine, instance;  /* the consumer: its number among the engine's reference instances, from 1 */
   uint32_t need, seen;
+  sl_index stmt;
+};
+
+/* An `==` that the clocks do not order before an update which passes its value: decided by a run in which its engine stops
+ * in front of it. */
+struct sl_exact_suspect {
+  uint32_t engine, issue, sem, value;
   sl_index stmt;
 };
 
@@ -111,11 +119,13 @@ struct sl_machine {
   uint64_t instances;           /* dependence instances tested */
   uint32_t held_stream, held_position; /* SL_NO_STREAM: none; in own streams */
   bool *is_held;                /* by stream: nothing retires any more */
+  uint32_t held_engine, held_issue; /* the engine stops in front of that issue; 0: none */
   bool with_clocks, multi_used;
   bool may_run_ahead;           /* an engine may need what the reference comes to much later */
   enum sl_run_status status;
   struct sl_witness witness;
   sl_vec(struct sl_suspect) suspects;
+  sl_vec(struct sl_exact_suspect) exact_suspects;
 };
 
 struct sl_machine_engine {
