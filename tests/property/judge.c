@@ -45,10 +45,10 @@ static uint32_t opaque_names(const struct sl_kernel *kernel, sl_name names[SL_JU
   return count;
 }
 
-bool sl_case_repeats_a_condition(const struct sl_case *test)
+bool sl_case_repeats_a_condition(const sluice_program *program)
 {
   sl_name names[SL_JUDGE_MAX_INPUTS];
-  uint32_t count = opaque_names(sl_case_kernel(test->original), names);
+  uint32_t count = opaque_names(sl_case_kernel(program), names);
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t j = 0; j < i; j++) {
       if (names[i] == names[j])

@@ -31,8 +31,9 @@ sluice_program *sl_read_program(const sluice_targets *targets, const char *text,
 /* The same, read from what another program prints as, so that everything in it has a place in the text. */
 sluice_program *sl_read_again(const sluice_targets *targets, const sluice_program *program, struct sl_failure *failure);
 
-/* Whether one opaque condition stands at two places: the checker then gives both one sequence, the oracle does not. */
-bool sl_case_repeats_a_condition(const struct sl_case *test);
+/* Whether one opaque condition stands at two places: the checker then gives both one sequence, the oracle does not. Loops
+ * that were unrolled repeat theirs. */
+bool sl_case_repeats_a_condition(const sluice_program *program);
 /* The values the original declares for its parameters. */
 void sl_case_default_params(struct sl_case *test);
 /* Makes the reference for params and opaque_seed, and the explorer's options for the target. To be freed only when it
