@@ -21,9 +21,9 @@ const char *sl_fault_name(enum sl_fault_kind kind)
 }
 
 enum action_kind {
-  ACTION_ISSUE,   /* enters a pipeline */
-  ACTION_LOADED,  /* behind a load: goes on when it has retired */
-  ACTION_SET,     /* sem_set */
+  ACTION_ISSUE,  /* enters a pipeline */
+  ACTION_LOADED, /* behind a load: goes on when it has retired */
+  ACTION_SET,    /* sem_set */
   ACTION_DRAIN,
   ACTION_CONTROL, /* a register operation that waits */
   ACTION_MEET,
@@ -46,12 +46,12 @@ struct need {
 
 struct action {
   uint8_t kind;
-  bool eager;               /* see explore.h, `reduce` */
+  bool eager; /* see explore.h, `reduce` */
   sl_index stmt;
   uint32_t stream, ordinal; /* ISSUE, LOADED: where it retires, and as which one, from 1 */
   uint32_t object, value;   /* SET */
   uint32_t first_gate, gate_count, first_update, update_count, first_need, need_count;
-  uint32_t instance;        /* ISSUE: place in the engine's sequence of the reference + 1 */
+  uint32_t instance; /* ISSUE: place in the engine's sequence of the reference + 1 */
 };
 
 /* A growing array of actions, or of indices of actions. */
@@ -92,15 +92,15 @@ struct explorer {
   uint32_t update_len, update_cap;
   struct need *needs;
   uint32_t need_len, need_cap;
-  uint64_t *waiting;   /* by object: engines that wait for it */
-  bool *takes_back;    /* by object: its value can be taken back, or an `==` waits for it */
+  uint64_t *waiting; /* by object: engines that wait for it */
+  bool *takes_back;  /* by object: its value can be taken back, or an `==` waits for it */
   /* states */
   uint32_t width, state_count, state_cap;
-  uint32_t *words;     /* state_count * width */
+  uint32_t *words; /* state_count * width */
   uint32_t *parents, *steps;
   uint32_t *table, table_size; /* state + 1; a power of two */
   uint32_t *pending, pending_len, pending_cap;
-  uint32_t *now;       /* the state being expanded */
+  uint32_t *now; /* the state being expanded */
 };
 
 static uint64_t bit(uint32_t stream)
@@ -130,7 +130,8 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 static void describe_action(const struct explorer *x, const struct action *action, char *text, size_t size)
 {
   static const char *const names[] = { "", "loaded", "sem_set", "drain", "register", "barrier", "barrier reset" };
-  bool labelled = sl_stmt_get(x->kernel, action->stmt)->kind == SL_STMT_OP && sl_stmt_op(x->kernel, action->stmt)->label;
+  bool labelled =
+      sl_stmt_get(x->kernel, action->stmt)->kind == SL_STMT_OP && sl_stmt_op(x->kernel, action->stmt)->label;
   append(text, size, "%s", labelled ? text_of(x, sl_stmt_op(x->kernel, action->stmt)->label) : names[action->kind]);
 }
 
@@ -263,8 +264,7 @@ static void enter_pipeline(struct explorer *x, uint32_t engine, struct action *a
   uint32_t cap = pipeline->cap, cap2 = pipeline->cap;
   pipeline->engines = sl_oracle_grow(pipeline->engines, pipeline->len, &cap, sizeof *pipeline->engines);
   pipeline->visible = sl_oracle_grow(pipeline->visible, pipeline->len, &cap2, sizeof *pipeline->visible);
-  pipeline->positions =
-      sl_oracle_grow(pipeline->positions, pipeline->len, &pipeline->cap, sizeof *pipeline->positions);
+  pipeline->positions = sl_oracle_grow(pipeline->positions, pipeline->len, &pipeline->cap, sizeof *pipeline->positions);
   pipeline->engines[pipeline->len] = engine;
   pipeline->visible[pipeline->len] = action->update_count > 0;
   pipeline->positions[pipeline->len++] = x->traces[engine].len;
@@ -311,8 +311,9 @@ static void trace_op(struct explorer *x, struct sl_oracle_walk *walk, uint32_t e
   add_action(x, engine, action);
   if (sl_opcode_table[op->code].op_class != SL_CLASS_LOAD)
     return;
-  add_action(x, engine, (struct action){ .kind = ACTION_LOADED, .stmt = stmt, .stream = action.stream,
-                                         .ordinal = action.ordinal });
+  add_action(
+      x, engine,
+      (struct action){ .kind = ACTION_LOADED, .stmt = stmt, .stream = action.stream, .ordinal = action.ordinal });
   sl_oracle_register_op(walk, engine, op);
 }
 
@@ -326,8 +327,9 @@ static void trace_engine(struct explorer *x, uint32_t engine)
     if (kind == SL_STMT_OP)
       trace_op(x, &walk, engine, walk.stmt);
     else
-      add_action(x, engine, (struct action){ .kind = kind == SL_STMT_BARRIER ? ACTION_MEET : ACTION_MEET_RESET,
-                                             .stmt = walk.stmt });
+      add_action(
+          x, engine,
+          (struct action){ .kind = kind == SL_STMT_BARRIER ? ACTION_MEET : ACTION_MEET_RESET, .stmt = walk.stmt });
     if (!walk.error)
       sl_oracle_walk_advance(&walk);
   }
@@ -636,8 +638,9 @@ static void describe_path(const struct explorer *x, uint32_t to, char *text, siz
     append(text, size, step % STEP_KINDS == STEP_RETIRE ? " ~" : " ");
     const struct pipeline *pipeline = &x->pipelines[who];
     uint32_t n = *retired_in(x, before, who);
-    describe_action(x, step % STEP_KINDS == STEP_RETIRE ? &x->traces[pipeline->engines[n]].actions[pipeline->positions[n]]
-                                                        : next_action(x, before, who),
+    describe_action(x,
+                    step % STEP_KINDS == STEP_RETIRE ? &x->traces[pipeline->engines[n]].actions[pipeline->positions[n]]
+                                                     : next_action(x, before, who),
                     text, size);
   }
 }
@@ -682,8 +685,8 @@ static void check_stop(struct explorer *x, uint32_t at)
     if (value == wanted || !first_fault(x, SL_FAULT_LEAK))
       continue;
     text = x->out->text[SL_FAULT_LEAK];
-    append(text, SL_EXPLORE_TEXT, "%s ends at %u", o < x->sem_count ? text_of(x, x->kernel->sems.data[o + 1].name) : "an event",
-           value);
+    append(text, SL_EXPLORE_TEXT, "%s ends at %u",
+           o < x->sem_count ? text_of(x, x->kernel->sems.data[o + 1].name) : "an event", value);
     describe_path(x, at, text, SL_EXPLORE_TEXT);
   }
 }
@@ -760,8 +763,9 @@ static void explorer_free(struct explorer *x)
   }
   for (uint32_t i = 0; i < x->reference->instruction_count; i++)
     free(x->places[i].ordinals);
-  void *blocks[] = { x->places, x->sem_of, x->event_of, x->first_element, x->registers, x->gates, x->updates, x->needs,
-                     x->waiting, x->takes_back, x->words, x->parents, x->steps, x->table, x->pending, x->now };
+  void *blocks[] = { x->places,  x->sem_of,  x->event_of,   x->first_element, x->registers, x->gates, x->updates,
+                     x->needs,   x->waiting, x->takes_back, x->words,         x->parents,   x->steps, x->table,
+                     x->pending, x->now };
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
     free(blocks[b]);
   sl_oracle_view_free(&x->view);

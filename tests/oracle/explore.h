@@ -34,13 +34,16 @@ struct sl_explore_options {
   uint32_t deleted;        /* index + 1 into kernel->waits of a wait that is taken for absent; 0 = none */
   uint32_t lowered, by;    /* likewise, of one whose threshold is lowered by `by`, not below 0 */
 };
-#define SL_EXPLORE_OPTIONS_INIT { .max_states = 300000, .max_actions = 400, .reduce = true }
+#define SL_EXPLORE_OPTIONS_INIT                              \
+  {                                                          \
+    .max_states = 300000, .max_actions = 400, .reduce = true \
+  }
 
 enum { SL_EXPLORE_TEXT = 1600 };
 struct sl_explored {
-  unsigned faults;   /* bits 1 << kind; complete unless too_big, meaningless or ended by `enough` */
-  bool too_big;      /* more states or actions than allowed */
-  bool meaningless;  /* an undefined register, arithmetic, an event that does not exist */
+  unsigned faults;  /* bits 1 << kind; complete unless too_big, meaningless or ended by `enough` */
+  bool too_big;     /* more states or actions than allowed */
+  bool meaningless; /* an undefined register, arithmetic, an event that does not exist */
   uint32_t states, actions;
   char text[SL_FAULT_KINDS][SL_EXPLORE_TEXT]; /* what happens, and an interleaving that shows it */
 };

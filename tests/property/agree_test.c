@@ -23,18 +23,34 @@ enum {
   INSTANCE_LIMIT = 60,
   MAX_ACTIONS = 120,
   MAX_STATES = 150000,
-  FULL_STATES = 1500,    /* with reduction; without it up to MAX_STATES */
-  JUDGED_STATES = 3000,  /* kernels whose waits are judged */
+  FULL_STATES = 1500,   /* with reduction; without it up to MAX_STATES */
+  JUDGED_STATES = 3000, /* kernels whose waits are judged */
   STRATEGIES = 3
 };
 
 /* What the kernels compared make use of. */
 enum feature {
-  USES_SEVERAL_WRITERS, USES_QUEUES, USES_BARRIER, USES_RESET, USES_EVENT, USES_SEM_SET, USES_EQUAL, USES_START_VALUE,
-  USES_REGISTER_WAIT, USES_LOAD, FEATURES
+  USES_SEVERAL_WRITERS,
+  USES_QUEUES,
+  USES_BARRIER,
+  USES_RESET,
+  USES_EVENT,
+  USES_SEM_SET,
+  USES_EQUAL,
+  USES_START_VALUE,
+  USES_REGISTER_WAIT,
+  USES_LOAD,
+  FEATURES
 };
-static const char *const feature_names[FEATURES] = { "several writers", "queues", "barrier", "barrier reset", "events",
-                                                     "sem_set", "==", "start values", "waiting register operations",
+static const char *const feature_names[FEATURES] = { "several writers",
+                                                     "queues",
+                                                     "barrier",
+                                                     "barrier reset",
+                                                     "events",
+                                                     "sem_set",
+                                                     "==",
+                                                     "start values",
+                                                     "waiting register operations",
                                                      "loads" };
 
 struct tally {
@@ -70,7 +86,8 @@ static uint64_t draw(struct subject *s, uint64_t below)
 /* What one of the strategies makes of the original; NULL when it refuses, or after a failure. */
 static sluice_program *synchronize(struct subject *s)
 {
-  static const enum sluice_alloc allocs[STRATEGIES] = { SLUICE_ALLOC_SHADOW, SLUICE_ALLOC_PER_LOOP, SLUICE_ALLOC_BARRIER };
+  static const enum sluice_alloc allocs[STRATEGIES] = { SLUICE_ALLOC_SHADOW, SLUICE_ALLOC_PER_LOOP,
+                                                        SLUICE_ALLOC_BARRIER };
   struct sl_messages messages;
   sluice_sink sink = sl_messages_sink(&messages);
   sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
@@ -126,8 +143,7 @@ static bool prepare(struct subject *s, const char *text, uint64_t seed)
   s->test.original = sl_read_program(targets, text, s->failure);
   if (!s->test.original)
     return false;
-  s->test.program =
-      s->state->from_strategy ? synchronize(s) : sl_read_again(targets, s->test.original, s->failure);
+  s->test.program = s->state->from_strategy ? synchronize(s) : sl_read_again(targets, s->test.original, s->failure);
   if (s->test.program && seed % 2)
     mutate(s);
   return s->test.program != NULL;
@@ -246,7 +262,8 @@ static bool judge_wait(struct subject *s, const sluice_check_result *result, sl_
   s->state->tally.waits++;
   s->state->tally.redundant += redundant;
   if (redundant != sl_case_reports(&s->test, result, "redundant", wait))
-    return differ(s, redundant ? "wait not redundant" : "wait redundant", sl_text(s->test.program, gate->name), explored);
+    return differ(s, redundant ? "wait not redundant" : "wait redundant", sl_text(s->test.program, gate->name),
+                  explored);
   if (redundant || gate->kind != SL_GATE_SEM || gate->equal || sl_stmt_op(kernel, stmt)->stream_count != 1)
     return redundant || !sl_case_reports(&s->test, result, "loose", wait) ||
            sl_fail(s->failure, "wait loose", "'%s' cannot be lowered", sl_text(s->test.program, gate->name));
@@ -408,12 +425,13 @@ static void report(const char *name, const struct tally *t)
          (unsigned long long)t->faults[SL_FAULT_RACE], (unsigned long long)t->faults[SL_FAULT_DEADLOCK],
          (unsigned long long)t->faults[SL_FAULT_LEAK], (unsigned long long)t->several,
          (double)t->states / (double)(t->kernels ? t->kernels : 1), (unsigned long long)t->full);
-  printf("%s: the checker names %llu races, %llu deadlocks, %llu leaks; undecided as declared %llu, otherwise %llu; not "
-         "explored within the budget %llu; not tried: %llu too long, %llu meaningless, %llu refused by the strategy\n",
-         name, (unsigned long long)t->same_faults[SL_FAULT_RACE], (unsigned long long)t->same_faults[SL_FAULT_DEADLOCK],
-         (unsigned long long)t->same_faults[SL_FAULT_LEAK], (unsigned long long)t->declared,
-         (unsigned long long)t->undecided, (unsigned long long)t->too_big, (unsigned long long)t->too_long,
-         (unsigned long long)t->meaningless, (unsigned long long)t->refused);
+  printf(
+      "%s: the checker names %llu races, %llu deadlocks, %llu leaks; undecided as declared %llu, otherwise %llu; not "
+      "explored within the budget %llu; not tried: %llu too long, %llu meaningless, %llu refused by the strategy\n",
+      name, (unsigned long long)t->same_faults[SL_FAULT_RACE], (unsigned long long)t->same_faults[SL_FAULT_DEADLOCK],
+      (unsigned long long)t->same_faults[SL_FAULT_LEAK], (unsigned long long)t->declared,
+      (unsigned long long)t->undecided, (unsigned long long)t->too_big, (unsigned long long)t->too_long,
+      (unsigned long long)t->meaningless, (unsigned long long)t->refused);
   printf("%s: kernels with", name);
   for (unsigned f = 0; f < FEATURES; f++)
     printf(" %s %llu%s", feature_names[f], (unsigned long long)t->features[f], f + 1 < FEATURES ? "," : "\n");

@@ -27,11 +27,11 @@ enum item_kind { ITEM_OP, ITEM_LOOP, ITEM_IF, ITEM_ELSE, ITEM_CLOSE, ITEM_BARRIE
 struct item {
   enum item_kind kind;
   struct sl_text before, head, waits, incs, sets, after;
-  unsigned id;             /* OP: its number. LOOP: its number from 1 */
-  unsigned stream, engine; /* OP: streams are engines, then queues; the engine that issues it */
+  unsigned id;                          /* OP: its number. LOOP: its number from 1 */
+  unsigned stream, engine;              /* OP: streams are engines, then queues; the engine that issues it */
   unsigned loops[MAX_OPEN], loop_count; /* loops around it */
-  unsigned block;          /* where it stands; 0 is the kernel */
-  bool plain;              /* OP: no load */
+  unsigned block;                       /* where it stands; 0 is the kernel */
+  bool plain;                           /* OP: no load */
 };
 
 struct generator {
@@ -42,7 +42,7 @@ struct generator {
   struct item items[MAX_ITEMS];
   unsigned item_count, op_count, ops[MAX_OPS]; /* item of each op */
   unsigned loops[MAX_OPEN], loop_count, loop_total, block, block_total, opaque;
-  unsigned sem_of[MAX_OPS], units[MAX_OPS];     /* counted producers: semaphore + 1, and by how much */
+  unsigned sem_of[MAX_OPS], units[MAX_OPS]; /* counted producers: semaphore + 1, and by how much */
   bool shadowed[MAX_ENGINES][MAX_SEMS];
   struct sl_text head, decls, deps;
   unsigned dep_count;
@@ -268,7 +268,8 @@ static bool use_event(struct generator *g, const struct dep *dep)
   char from[16], gate[64];
   name_stream(g, dep->producer, from, sizeof from);
   bool array = share_outer_loop(dep) && !dep->k && choose(g, 3) == 2;
-  sl_text_printf(&g->decls, "  event t%u%s : %s -> e%u\n", g->dep_count, array ? "[4]" : "", from, dep->consumer->engine);
+  sl_text_printf(&g->decls, "  event t%u%s : %s -> e%u\n", g->dep_count, array ? "[4]" : "", from,
+                 dep->consumer->engine);
   snprintf(gate, sizeof gate, "t%u%s", g->dep_count, array ? "[i]" : "");
   sl_text_printf(&dep->producer->sets, "%s%s", dep->producer->sets.length ? ", " : "  set ", gate);
   if (!dep->k) {
@@ -397,7 +398,8 @@ static void follow_updates(struct generator *g)
     add_inc(op, name, g->units[n]);
     for (unsigned e = 0; e < g->engines; e++) {
       if (g->shadowed[e][g->sem_of[n] - 1])
-        sl_text_printf(&op->after, "e%u.reg_add %%g%u, %%g%u, %u\n", e, g->sem_of[n] - 1, g->sem_of[n] - 1, g->units[n]);
+        sl_text_printf(&op->after, "e%u.reg_add %%g%u, %%g%u, %u\n", e, g->sem_of[n] - 1, g->sem_of[n] - 1,
+                       g->units[n]);
     }
   }
   for (unsigned i = 0; i < g->item_count; i++) {
@@ -459,8 +461,8 @@ void sl_generate_hand(struct sl_text *text, struct sl_choices *choices)
   memset(&g, 0, sizeof g);
   g.text = text;
   g.choices = &tree;
-  sl_text_printf(text, "sluice 1\n\nkernel generated(n0 = %u, n1 = %u) target %s explicit {\n",
-                 trips[choose(&g, 8)], trips[choose(&g, 8)], choose(&g, 5) == 4 ? "generic-weak" : "generic");
+  sl_text_printf(text, "sluice 1\n\nkernel generated(n0 = %u, n1 = %u) target %s explicit {\n", trips[choose(&g, 8)],
+                 trips[choose(&g, 8)], choose(&g, 5) == 4 ? "generic-weak" : "generic");
   declarations(&g);
   block(&g, 0);
   if (!g.op_count)

@@ -120,7 +120,8 @@ static void give_inputs(const struct sl_case *test, struct given *given)
   }
 }
 
-sluice_check_result *sl_case_check(const struct sl_case *test, bool against, bool judge_waits, struct sl_failure *failure)
+sluice_check_result *sl_case_check(const struct sl_case *test, bool against, bool judge_waits,
+                                   struct sl_failure *failure)
 {
   struct sl_messages messages;
   sluice_sink sink = sl_messages_sink(&messages);

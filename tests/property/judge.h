@@ -41,9 +41,11 @@ void sl_case_default_params(struct sl_case *test);
 enum sl_reference_status sl_case_start(struct sl_case *test, uint32_t instance_limit);
 void sl_case_end(struct sl_case *test);
 
-void sl_case_explore(const struct sl_case *test, const struct sl_explore_options *options, struct sl_explored *explored);
+void sl_case_explore(const struct sl_case *test, const struct sl_explore_options *options,
+                     struct sl_explored *explored);
 /* Asks the checker for the same inputs; NULL after a failure. `against`: dependences from the original. */
-sluice_check_result *sl_case_check(const struct sl_case *test, bool against, bool judge_waits, struct sl_failure *failure);
+sluice_check_result *sl_case_check(const struct sl_case *test, bool against, bool judge_waits,
+                                   struct sl_failure *failure);
 
 enum sl_answer {
   SL_ANSWER_OK,

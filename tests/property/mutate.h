@@ -9,7 +9,7 @@
 
 enum sl_mutation_kind {
   SL_MUTATE_DELETE_WAIT,
-  SL_MUTATE_LOWER_WAIT,    /* by the largest update of its semaphore, not below 0 */
+  SL_MUTATE_LOWER_WAIT, /* by the largest update of its semaphore, not below 0 */
   SL_MUTATE_RAISE_WAIT,
   SL_MUTATE_REMOVE_UPDATE, /* of a semaphore or event */
   SL_MUTATE_MOVE_UPDATE,   /* to the instruction before or behind it on its stream */

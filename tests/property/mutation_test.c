@@ -23,23 +23,27 @@
 enum { INSTANCE_LIMIT = 2000, MAX_ACTIONS = 3000, MAX_STATES = 2000000, SHOWN = 10 };
 
 enum outcome {
-  OUTCOME_RACE, OUTCOME_DEADLOCK, OUTCOME_LEAK, OUTCOME_LIMIT, /* named by the checker */
-  OUTCOME_REDUNDANT, OUTCOME_LOOSE, /* passed, and reported in the kernel that was mutated */
-  OUTCOME_HARMLESS,                 /* passed, another mutation */
+  OUTCOME_RACE,
+  OUTCOME_DEADLOCK,
+  OUTCOME_LEAK,
+  OUTCOME_LIMIT, /* named by the checker */
+  OUTCOME_REDUNDANT,
+  OUTCOME_LOOSE,    /* passed, and reported in the kernel that was mutated */
+  OUTCOME_HARMLESS, /* passed, another mutation */
   OUTCOME_DECLARED,
-  OUTCOME_NO_PROGRAM,               /* it no longer verifies */
+  OUTCOME_NO_PROGRAM, /* it no longer verifies */
   OUTCOME_UNEXPLAINED,
   OUTCOMES
 };
-static const char *const outcome_names[OUTCOMES] = { "race", "deadlock", "leak", "limit", "redundant", "loose",
-                                                     "harmless", "undecided", "no program", "unexplained" };
+static const char *const outcome_names[OUTCOMES] = { "race",  "deadlock", "leak",      "limit",      "redundant",
+                                                     "loose", "harmless", "undecided", "no program", "unexplained" };
 
 struct campaign_state {
   const sluice_targets *targets;
   unsigned subjects, skipped, shown;
   uint64_t counts[SL_MUTATION_KINDS][OUTCOMES], confirmed, not_shown, states;
   unsigned failed;
-  unsigned size;             /* which trip counts */
+  unsigned size; /* which trip counts */
   bool long_run;
 };
 
@@ -76,14 +80,16 @@ static enum outcome explain_pass(struct subject *s, const struct sl_case *mutant
   s->state->states += explored->states;
   enum outcome outcome = OUTCOME_HARMLESS;
   if (!harmless)
-    outcome = unexplained(s, what, explored->too_big ? "passed, and too big to explore" : sl_first_fault_text(explored));
+    outcome =
+        unexplained(s, what, explored->too_big ? "passed, and too big to explore" : sl_first_fault_text(explored));
   else if (mutation->kind != SL_MUTATE_DELETE_WAIT && mutation->kind != SL_MUTATE_LOWER_WAIT)
     outcome = OUTCOME_HARMLESS;
   else if (sl_case_reports(&s->test, s->judged, "redundant", mutation->clause))
     outcome = OUTCOME_REDUNDANT;
   else if (mutation->kind == SL_MUTATE_LOWER_WAIT && sl_case_reports(&s->test, s->judged, "loose", mutation->clause))
     outcome = OUTCOME_LOOSE;
-  else if (mutation->kind == SL_MUTATE_DELETE_WAIT || !sl_case_kernel(s->test.program)->waits.data[mutation->clause].equal)
+  else if (mutation->kind == SL_MUTATE_DELETE_WAIT ||
+           !sl_case_kernel(s->test.program)->waits.data[mutation->clause].equal)
     outcome = unexplained(s, what, "passed, but the wait is not reported");
   free(explored);
   return outcome;
@@ -244,8 +250,8 @@ static sluice_program *read_scaled(struct campaign_state *state, const char *pat
     const struct sl_kernel *kernel = sl_case_kernel(program);
     for (uint32_t p = 0, bounds = 0; p < kernel->params.len; p++) {
       if (bounds_a_loop(kernel, kernel->params.data[p].name))
-        sluice_program_define(program, sl_text(program, kernel->params.data[p].name),
-                              trips[state->size][bounds++ % 3], &sink);
+        sluice_program_define(program, sl_text(program, kernel->params.data[p].name), trips[state->size][bounds++ % 3],
+                              &sink);
     }
     scaled = sl_read_again(state->targets, program, &failure);
   }
@@ -309,7 +315,8 @@ static void try_table2(void *user, const char *path)
   char original[4096];
   size_t length = strlen(path), cut = sizeof ending - 1;
   bool is_manual = length > cut && !strcmp(path + length - cut, ending);
-  snprintf(original, sizeof original, "%.*s%s", (int)(is_manual ? length - cut : length), path, is_manual ? ".slu" : "");
+  snprintf(original, sizeof original, "%.*s%s", (int)(is_manual ? length - cut : length), path,
+           is_manual ? ".slu" : "");
   if (is_wanted(user, path) && is_manual)
     try_by_hand(user, path, original);
   else if (is_wanted(user, path))

@@ -13,8 +13,12 @@
 
 static sluice_targets *targets;
 
-enum { RACE = 1 << SL_FAULT_RACE, DEADLOCK = 1 << SL_FAULT_DEADLOCK, LEAK = 1 << SL_FAULT_LEAK,
-       ORDER = 1 << SL_FAULT_ORDER };
+enum {
+  RACE = 1 << SL_FAULT_RACE,
+  DEADLOCK = 1 << SL_FAULT_DEADLOCK,
+  LEAK = 1 << SL_FAULT_LEAK,
+  ORDER = 1 << SL_FAULT_ORDER
+};
 
 static void complain(void *user, const sluice_diag *diag)
 {
@@ -103,7 +107,8 @@ static void equality_can_be_missed(void **state)
   (void)state;
   assert_int_equal(faults("sem s\np: e1.op inc s\nx: e1.op inc s\nc: e0.op wait s == 1\nepilogue\n" PAIR, 0), DEADLOCK);
   assert_int_equal(faults("sem s, r\np: e1.op inc s\nx: e1.op wait r >= 1 inc s\nc: e0.op wait s == 1 inc r\n"
-                          "epilogue\n" PAIR, 0),
+                          "epilogue\n" PAIR,
+                          0),
                    0);
 }
 
@@ -111,7 +116,8 @@ static void sem_set_acts_at_once(void **state)
 {
   (void)state;
   /* The update is lost when the set comes behind it, and left over when it comes before. */
-  assert_int_equal(faults("sem s\np: e1.op inc s\ne2.sem_set s, 0\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0), DEADLOCK);
+  assert_int_equal(faults("sem s\np: e1.op inc s\ne2.sem_set s, 0\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0),
+                   DEADLOCK);
   assert_int_equal(faults("sem s\np: e1.op inc s\ne2.sem_set s, 0\n", 0), LEAK);
   /* A wait that was open is shut again: c may pass it before. */
   assert_int_equal(faults("sem s = 1\np: e1.op\ne1.drain\ne1.sem_set s, 2\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0),
@@ -124,7 +130,8 @@ static void events_are_taken(void **state)
   assert_int_equal(faults("event v : e1 -> e0\np: e1.op set v\nc: e0.op wait v\n" PAIR, 0), 0);
   assert_int_equal(faults("event v : e1 -> e0\np: e1.op set v\nx: e1.op set v\nc: e0.op wait v\n" PAIR, 0), LEAK);
   assert_int_equal(faults("event v : e1 -> e0\np: e1.op set v\nd: e0.op wait v\nc: e0.op wait v\n" PAIR, 0), DEADLOCK);
-  assert_int_equal(faults("event v[3] : e1 -> e0\nloop i < n {\np: e1.op set v[i]\nc: e0.op wait v[i]\n}\n" PAIR, 3), 0);
+  assert_int_equal(faults("event v[3] : e1 -> e0\nloop i < n {\np: e1.op set v[i]\nc: e0.op wait v[i]\n}\n" PAIR, 3),
+                   0);
   assert_int_equal(faults("event v[3] : e1 -> e0\nloop i < n {\np: e1.op set v[i]\nc: e0.op wait v[0]\n}\n" PAIR, 3),
                    DEADLOCK);
 }
@@ -133,8 +140,10 @@ static void queues_retire_apart_from_their_trigger(void **state)
 {
   (void)state;
   /* x retires on e1 while p is still under way on the queue that e1 triggers. */
-  assert_int_equal(faults("queue q via e1\nsem s\np: q.op\nx: e1.op inc s\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0), RACE);
-  assert_int_equal(faults("queue q via e1\nsem s\np: q.op\ne1.drain inc s\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0), 0);
+  assert_int_equal(faults("queue q via e1\nsem s\np: q.op\nx: e1.op inc s\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0),
+                   RACE);
+  assert_int_equal(faults("queue q via e1\nsem s\np: q.op\ne1.drain inc s\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0),
+                   0);
 }
 
 static void loads_stop_their_engine(void **state)
@@ -142,7 +151,8 @@ static void loads_stop_their_engine(void **state)
   (void)state;
   assert_int_equal(faults("buffer t : hbm i32[4]\np: e0.reg_load %r <- t[0]\nc: e0.op\nepilogue\n" PAIR, 0), 0);
   assert_int_equal(faults("buffer t : hbm i32[4]\nsem s\np: e1.reg_load %r <- t[0]\ne1.reg_set %z, 0 wait s >= 1\n"
-                          "c: e0.op inc s\nepilogue\n" PAIR, 0),
+                          "c: e0.op inc s\nepilogue\n" PAIR,
+                          0),
                    RACE);
 }
 
@@ -154,8 +164,8 @@ static void barriers_drain_and_meet(void **state)
   assert_int_equal(faults("sem s\np: e1.op inc s\nbarrier\nc: e0.op wait s >= 1\nepilogue\n" PAIR, 0), 0);
 }
 
-#define RING(start, wait_p)                                                                                          \
-  "sem a, b" start "\ne1.reg_set %t, 0\nloop i < n {\np: e0.op " wait_p " inc a\ne1.reg_add %t, %t, 1\n"              \
+#define RING(start, wait_p)                                                                              \
+  "sem a, b" start "\ne1.reg_set %t, 0\nloop i < n {\np: e0.op " wait_p " inc a\ne1.reg_add %t, %t, 1\n" \
   "c: e1.op wait a >= %t inc b\n}\nepilogue\ndep p -> c\ndep c -> p (i: 2)"
 
 static void carried_dependences_need_their_distance(void **state)
@@ -182,7 +192,8 @@ static void other_instructions_are_noticed(void **state)
 static void waits_can_be_weakened(void **state)
 {
   (void)state;
-  static const char *const body = "sem s\nx: e1.op inc s by 2\np: e1.op inc s by 2\nc: e0.op wait s >= 4\nepilogue\n" PAIR;
+  static const char *const body =
+      "sem s\nx: e1.op inc s by 2\np: e1.op inc s by 2\nc: e0.op wait s >= 4\nepilogue\n" PAIR;
   struct sl_explore_options options = SL_EXPLORE_OPTIONS_INIT;
   options.deleted = 1;
   explore(body, body, 0, &options);
