@@ -42,7 +42,6 @@ struct use {
   uint32_t first_place, last_place; /* USE_DIRECT: least and largest place of its producers */
   uint32_t length;    /* USE_DIRECT: largest distance */
   uint32_t next;      /* of the same semaphore */
-  uint32_t producers; /* list by next_of_use */
 };
 
 /* Engine e waits for producer p. */
@@ -50,7 +49,7 @@ struct awaited {
   sl_index producer;
   uint32_t use;
   sl_vreg sn;
-  uint32_t next_of_stmt, next_of_use; /* lists, 0 ends */
+  uint32_t next_of_stmt; /* list, 0 ends */
 };
 
 /* Delay line of (awaited, loop body). */
@@ -335,7 +334,7 @@ static uint32_t put_group(struct shadow *s, uint32_t u)
   const struct use *use = &s->uses.data[u];
   const struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
   struct group wanted = { .engine = use->engine, .step = sem->updates, .first = sem->start + use->first_place,
-                          .block = s->plan->stmt[s->awaited.data[use->producers].producer].block, .sem = use->sem };
+                          .block = sem->only_block, .sem = use->sem };
   for (uint32_t g = s->groups_of_block[wanted.block]; g; g = s->groups.data[g].next) {
     const struct group *group = &s->groups.data[g];
     if (group->engine == wanted.engine && group->step == wanted.step && group->first == wanted.first)
@@ -385,11 +384,8 @@ static void make_lists(struct shadow *s)
   }
   for (uint32_t a = s->awaited.len; a-- > 1;) {
     struct awaited *awaited = &s->awaited.data[a];
-    struct use *use = &s->uses.data[awaited->use];
     awaited->next_of_stmt = s->awaited_of_stmt[awaited->producer];
     s->awaited_of_stmt[awaited->producer] = a;
-    awaited->next_of_use = use->producers;
-    use->producers = a;
   }
   for (uint32_t d = s->delays.len; d-- > 1;) {
     s->delays.data[d].next = s->delays_of_block[s->delays.data[d].block];
@@ -642,9 +638,10 @@ static void count_loop(struct shadow *s, sl_index loop, uint32_t u)
   (void)known;
   struct sl_value each = emit_updates(s, code, body, use->sem, loop, SL_NONE);
   struct sl_value total = sl_regcode_value(code, SL_OP_REG_MUL, trips, each);
-  for (uint32_t a = use->producers; a; a = s->awaited.data[a].next_of_use)
-    if (s->awaited.data[a].sn != use->sg && sl_block_contains(plan->kernel, body, block_of(s, s->awaited.data[a].producer)))
-      count_producer(s, a, loop, total);
+  for (sl_index at = sl_walk_first(plan->kernel, body); at; at = sl_walk_next(plan->kernel, body, at))
+    for (uint32_t a = s->awaited_of_stmt[at]; a; a = s->awaited.data[a].next_of_stmt)
+      if (s->awaited.data[a].use == u && s->awaited.data[a].sn != use->sg)
+        count_producer(s, a, loop, total);
   sl_regcode_op(code, SL_OP_REG_ADD, use->sg, sl_value_vreg(use->sg), total);
 }
 

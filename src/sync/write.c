@@ -12,6 +12,7 @@ struct writer {
   struct sl_plan *plan;
   sl_map taken;     /* names of the kernel's namespace */
   sl_map registers; /* the author's registers */
+  sl_map numbers;   /* wished name -> number to try next */
 };
 
 static void take(struct writer *w, sl_name name)
@@ -53,12 +54,25 @@ static void take_registers(struct writer *w)
   }
 }
 
-/* `wished`, or `wished_2`, `wished_3`, ... */
+/* `wished`, or `wished_2`, `wished_3`, ... : the first that neither set has. `numbers` remembers where to go on, since sibling
+ * loops of one name wish the same again and again. */
+static sl_name unique_name(struct writer *w, sl_map *numbers, const sl_map *taken, const sl_map *also_taken, sl_name wished)
+{
+  sl_program *program = w->plan->program;
+  uint32_t *number = sl_map_put(numbers, w->plan->heap, wished, NULL);
+  sl_name name = *number ? sl_internf(program, "%s_%u", sl_text(program, wished), *number) : wished;
+  *number = *number ? *number : 1;
+  for (;;) {
+    ++*number;
+    if (!sl_map_get(taken, name) && !(also_taken && sl_map_get(also_taken, name)))
+      return name;
+    name = sl_internf(program, "%s_%u", sl_text(program, wished), *number);
+  }
+}
+
 static sl_name free_name(struct writer *w, sl_name wished)
 {
-  sl_name name = wished;
-  for (uint32_t n = 2; sl_map_get(&w->taken, name); n++)
-    name = sl_internf(w->plan->program, "%s_%u", sl_text(w->plan->program, wished), n);
+  sl_name name = unique_name(w, &w->numbers, &w->taken, NULL, wished);
   take(w, name);
   return name;
 }
@@ -181,10 +195,7 @@ static void write_register_op(struct sl_plan *plan, const struct sl_regcode *cod
 
 static sl_name free_register(struct writer *w, struct writer *own, sl_name wished)
 {
-  struct sl_plan *plan = w->plan;
-  sl_name name = wished;
-  for (uint32_t n = 2; sl_map_get(&own->registers, name) || sl_map_get(&w->registers, name); n++)
-    name = sl_internf(plan->program, "%s_%u", sl_text(plan->program, wished), n);
+  sl_name name = unique_name(w, &own->numbers, &own->registers, &w->registers, wished);
   take_register(own, name);
   return name;
 }
@@ -221,6 +232,7 @@ static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
   sl_map_free(&temporaries, plan->heap);
   sl_heap_free(plan->heap, color);
   sl_map_free(&own.registers, plan->heap);
+  sl_map_free(&own.numbers, plan->heap);
   return registers;
 }
 
