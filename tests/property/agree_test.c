@@ -111,11 +111,14 @@ static void mutate(struct subject *s)
   sluice_sink sink = sl_messages_sink(&messages);
   struct sl_mutations mutations;
   sl_mutations_find(&mutations, sl_case_kernel(s->test.program));
-  /* First a kind, so that those with many places do not drown the others. */
-  enum sl_mutation_kind kind = (enum sl_mutation_kind)draw(s, SL_MUTATION_KINDS);
+  /* First a kind, so that those with many places do not drown the others; the next one when it has none. */
+  unsigned kind = (unsigned)draw(s, SL_MUTATION_KINDS);
   uint32_t of_kind = 0, at = 0;
-  for (uint32_t m = 0; m < mutations.len; m++)
-    of_kind += mutations.list[m].kind == kind;
+  for (unsigned tries = 0; tries < SL_MUTATION_KINDS && !of_kind; tries++) {
+    kind = (kind + 1) % SL_MUTATION_KINDS;
+    for (uint32_t m = 0; m < mutations.len; m++)
+      of_kind += mutations.list[m].kind == kind;
+  }
   uint64_t chosen = of_kind ? draw(s, of_kind) : 0;
   for (; of_kind && (mutations.list[at].kind != kind || chosen-- > 0); at++) {
   }
