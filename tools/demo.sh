@@ -27,11 +27,11 @@ compact() {
     sed -E 's/\[[^]]*\]//g; s/ \{ [^}]* \}//'
 }
 
-# The loop over tiles: its head, the instructions shown, and the first register operations.
+# The loop over tiles: its head, the instructions shown, and the register operations at its end.
 excerpt() {
   compact "$1" | sed -n '/^  loop t /,/^  }/p' >"$work/loop"
   grep -E "^  loop|^ +($shown): " "$work/loop" | cut -c1-"$width"
-  grep -E '\.reg_' "$work/loop" | head -n 3 | cut -c1-"$width" || true
+  grep -E '\.reg_' "$work/loop" | tail -n 3 | cut -c1-"$width" || true
   local more
   more=$(grep -oE '\.reg_' "$work/loop" | wc -l || true)
   if [ "$more" -gt 0 ]; then echo "    ...                        $more register operations in all"; fi
