@@ -13,11 +13,25 @@
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD = 2, CLI_UNDECIDED = 3 };
 
 /* What the value of an option is; decides how it is checked and completed. */
-enum cli_value { CLI_FLAG, CLI_FILE, CLI_NAME, CLI_NUMBER, CLI_FORM, CLI_REPORT, CLI_STRATEGY, CLI_PASS };
+enum cli_value {
+  CLI_FLAG,
+  CLI_FILE,
+  CLI_NAME,
+  CLI_NUMBER,
+  CLI_FORM,
+  CLI_REPORT,
+  CLI_STRATEGY,
+  CLI_PASS,
+  CLI_COUNTERS,
+  CLI_CLEANUPS /* a list with commas */
+};
+
+/* The short form of an option of compilers that has two letters and a value: -MF FILE. */
+#define CLI_PAIR(first, second) ((first) << 8 | (second))
 
 struct cli_option {
   const char *name; /* as in --name; NULL ends a list */
-  char letter;      /* as in -o, or 0 */
+  int letter;       /* as in -o, a CLI_PAIR, or 0 */
   enum cli_value kind;
   const char *value_name; /* for help; NULL for flags */
   const char *summary;
@@ -64,8 +78,15 @@ const char *cli_value_of(const struct cli_call *call, const char *option);
 bool cli_has_value(const struct cli_call *call, const char *option, const char *value);
 /* The value of an option of kind CLI_NUMBER, `otherwise` when it is not given. */
 uint64_t cli_number(const struct cli_call *call, const char *option, uint64_t otherwise);
-/* The strategy of --alloc=NAME; shadow when it is not given. */
-enum sluice_alloc cli_strategy(const struct cli_call *call);
+/* The short form of an option without its dash: "o", "MF", or "". */
+struct cli_letters {
+  char text[3];
+};
+struct cli_letters cli_letters(const struct cli_option *option);
+/* Words that a kind of value knows, 0 when it takes any; *words is freed by the caller, the words are not. */
+size_t cli_words(enum cli_value kind, const char ***words);
+/* What --alloc, --counters and --cleanup choose. */
+void cli_choose(sluice_sync_options *options, const struct cli_call *call);
 
 /* ---- document.c: the table as text ---- */
 
@@ -77,11 +98,14 @@ void cli_print_completion(FILE *file);
 
 /* ---- messages.c ---- */
 
-/* `sluice: error: text [rule]` on stderr. */
+/* Where messages of this thread go: stderr, or what it was redirected to; NULL is stderr again. */
+FILE *cli_messages(void);
+void cli_redirect_messages(FILE *file);
+/* `sluice: error: text [rule]`, a message. */
 __attribute__((format(printf, 2, 3))) void cli_error(const char *rule, const char *format, ...);
 /* A note with the closest of some words, if one is close. */
 void cli_suggest(const char *text, const char *const *words, size_t count);
-/* Prints each diagnostic on stderr. */
+/* Makes each diagnostic a message. */
 extern const sluice_sink cli_sink;
 /* The exit code for a status of the library; reports what has no diagnostic of its own. */
 int cli_exit_code(int status);
@@ -105,7 +129,8 @@ bool cli_is_json(const struct cli_call *call, const char *path);
 /* The built-in targets and those of every --target-file. Returns an exit code. */
 int cli_load_targets(sluice_targets **targets, const struct cli_call *call);
 /* Reads and chooses --kernel. Returns an exit code. */
-int cli_load_as_written(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
+int cli_load_as_written(sluice_program **program, const struct cli_call *call, const struct cli_text *text,
+                        bool is_json);
 /* The same and applies every --define. */
 int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
 /* The same from a file, and verifies. */
@@ -121,6 +146,37 @@ bool cli_write(const char *path, const char *text, size_t length);
 bool cli_flush(void);
 /* A program as text or, with json, as JSON. Returns an exit code. */
 int cli_render(char **text, size_t *length, const sluice_program *program, bool json);
+
+/* ---- outputs.c, depfile.c: many files ---- */
+
+/* The path of every argument's output, NULL is stdout; made from -o and --suffix. NULL after reporting that there is no
+ * sense in these, or that the directory cannot be made. cli_outputs_free ends it. */
+char **cli_outputs(const struct cli_call *call);
+void cli_outputs_free(char **outputs, const struct cli_call *call);
+/* Whether the depfile asked for, if any, can be written; false after reporting. */
+bool cli_depfile_is_sensible(const struct cli_call *call, char *const *outputs);
+/* Writes it, if asked for. Returns an exit code. */
+int cli_write_depfile(const struct cli_call *call, char *const *outputs);
+
+/* ---- parallel.c ---- */
+
+/* codes[i] = work(context, i) for every i < count, in threads. What an item says as messages comes out on stderr whole and in
+ * the order of items; a terminal also gets a line that counts what is done. */
+void cli_parallel(int *codes, size_t count, size_t threads, int (*work)(void *context, size_t item), void *context);
+
+/* ---- published.c: figures of other people ---- */
+
+extern const char cli_published_source[];
+/* What the published table says of one variant of one kernel. */
+struct cli_published {
+  int semaphores, registers; /* CLI_UNPUBLISHED when the table leaves it out; registers are per engine */
+  unsigned code;             /* in tenths of a KiB */
+};
+enum { CLI_UNPUBLISHED = -1 };
+/* By the base name of the kernel's file and the name of our strategy; NULL when the table has no such row or column. */
+const struct cli_published *cli_published(const char *path, const char *strategy);
+/* Code size in slots of 64 bytes. */
+unsigned cli_published_slots(const struct cli_published *published);
 
 /* ---- verdict.c, sarif.c: what the checker found ---- */
 

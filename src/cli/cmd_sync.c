@@ -1,13 +1,32 @@
-/* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out, checked before they are written. */
+/* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out, checked before they are written. Several files
+ * are done in threads: a program belongs to one of them, the targets are shared and only read.
+ */
+#define _XOPEN_SOURCE 700 /* sysconf, clock_gettime */
 #include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 const struct cli_option cli_sync_options[] = {
-  { "output", 'o', CLI_FILE, "FILE", "write to FILE instead of stdout" },
-  { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made: shadow (the default), per-loop or barrier" },
+  { "output", 'o', CLI_FILE, "FILE|DIR",
+    "write to FILE instead of stdout; of several files, or when it is a directory: write NAME.slu for every NAME.slu "
+    "into "
+    "DIR, which is made if it is not there" },
+  { "suffix", 0, CLI_NAME, "SUFFIX",
+    "write NAME with this end instead of .slu, beside NAME.slu or into the DIR of -o" },
+  { "jobs", 'j', CLI_NUMBER, "N", "synchronize several files in N threads; by default one for each processor" },
+  { "depfile", CLI_PAIR('M', 'F'), CLI_FILE, "FILE",
+    "also write a make rule to FILE: outputs depend on their inputs and on target files; nothing when a file fails" },
+  { "deptarget", CLI_PAIR('M', 'T'), CLI_NAME, "TARGET",
+    "the target of that rule instead of the outputs, as it stands; may be repeated" },
+  { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made (default shadow)" },
+  { "counters", 0, CLI_COUNTERS, "SHARING",
+    "with --alloc=shadow, who shares a semaphore: loop (the default), the instructions of one loop and stream; "
+    "instruction, none; engine, those of one stream" },
+  { "cleanup", 0, CLI_CLEANUPS, "NAME,...",
+    "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "resync", 0, CLI_FLAG, NULL, "strip the synchronization that is there first, instead of refusing the kernel" },
   { "no-check", 0, CLI_FLAG, NULL, "write the result without running the checker on it" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
@@ -43,7 +62,9 @@ static void add_step(struct watch *watch, const char *name, double seconds)
 
 static double cpu_seconds(void)
 {
-  return (double)clock() / CLOCKS_PER_SEC;
+  struct timespec time = { 0, 0 };
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static void after_pass(void *user, const char *pass, const sluice_program *program, double seconds)
@@ -56,8 +77,8 @@ static void after_pass(void *user, const char *pass, const sluice_program *progr
     return;
   if (cli_render(&text, &length, program, false) != CLI_DONE)
     return;
-  fprintf(stderr, "# after %s\n", pass);
-  fwrite(text, 1, length, stderr);
+  fprintf(cli_messages(), "# after %s\n", pass);
+  fwrite(text, 1, length, cli_messages());
   sluice_string_free(text);
 }
 
@@ -66,11 +87,11 @@ static void print_times(const struct watch *watch)
   double total = 0;
   for (size_t i = 0; i < watch->step_count; i++)
     total += watch->steps[i].seconds;
-  fprintf(stderr, "   seconds   share  pass\n");
+  fprintf(cli_messages(), "   seconds   share  pass\n");
   for (size_t i = 0; i < watch->step_count; i++)
-    fprintf(stderr, "%10.6f  %5.1f%%  %s\n", watch->steps[i].seconds,
+    fprintf(cli_messages(), "%10.6f  %5.1f%%  %s\n", watch->steps[i].seconds,
             total > 0 ? 100 * watch->steps[i].seconds / total : 0.0, watch->steps[i].name);
-  fprintf(stderr, "%10.6f  100.0%%  total\n", total);
+  fprintf(cli_messages(), "%10.6f  100.0%%  total\n", total);
 }
 
 static int list_passes(void)
@@ -103,9 +124,9 @@ static int print_stats(const sluice_program *program, const sluice_targets *targ
                  { "barriers", stats.barriers },
                  { "slots", stats.slots },
                  { "bytes", stats.bytes } };
-    fprintf(stderr, "%s\n", sluice_program_kernel_name(program, i));
+    fprintf(cli_messages(), "%s\n", sluice_program_kernel_name(program, i));
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-      fprintf(stderr, "  %-20s %10llu\n", rows[k].name, (unsigned long long)rows[k].value);
+      fprintf(cli_messages(), "  %-20s %10llu\n", rows[k].name, (unsigned long long)rows[k].value);
   }
   return CLI_DONE;
 }
@@ -128,15 +149,17 @@ static void print_errors(const sluice_check_result *checked)
   const sluice_finding *findings = sluice_check_findings(checked, &count);
   for (size_t i = 0; i < count; i++)
     if (findings[i].severity == SLUICE_ERROR) {
-      cli_print_finding(stderr, &findings[i]);
+      cli_print_finding(cli_messages(), &findings[i]);
       only_limits &= strcmp(findings[i].rule, "limit") == 0;
     }
   if (only_limits)
-    fprintf(stderr, "sluice: note: nothing is written; --alloc=barrier resets its semaphores, and trip counts that are "
-                    "smaller can be `static` parameters\n");
+    fprintf(cli_messages(),
+            "sluice: note: nothing is written; --alloc=barrier resets its semaphores, and trip counts that are "
+            "smaller can be `static` parameters\n");
   else
-    cli_error("", "the result fails the check, and nothing is written: this is a fault of sluice, please report it with "
-                  "the kernel");
+    cli_error("",
+              "the result fails the check, and nothing is written: this is a fault of sluice, please report it with "
+              "the kernel");
 }
 
 static void print_doubts(const sluice_check_result *checked)
@@ -145,7 +168,8 @@ static void print_doubts(const sluice_check_result *checked)
   const sluice_finding *findings = sluice_check_findings(checked, &count);
   for (size_t i = 0; i < count; i++)
     if (strcmp(findings[i].rule, "undecided") == 0)
-      fprintf(stderr, "sluice: note: kernel '%s' is not checked completely: %s\n", findings[i].kernel, findings[i].text);
+      fprintf(cli_messages(), "sluice: note: kernel '%s' is not checked completely: %s\n", findings[i].kernel,
+              findings[i].text);
 }
 
 /* Judges the result against the kernel it was made from. Returns an exit code; other than done, nothing may be written. */
@@ -196,7 +220,8 @@ static int load(sluice_program **program, const char *path, const sluice_targets
 }
 
 /* Prints the result and writes it, the last step, so that nothing is written when another one fails. */
-static int write_result(const sluice_program *program, const sluice_targets *targets, struct watch *watch)
+static int write_result(const sluice_program *program, const char *path, const sluice_targets *targets,
+                        struct watch *watch)
 {
   char *text;
   size_t length;
@@ -208,17 +233,17 @@ static int write_result(const sluice_program *program, const sluice_targets *tar
     return code;
   if (cli_has(call, "stats"))
     code = print_stats(program, targets);
-  if (code == CLI_DONE && !cli_write(cli_value_of(call, "output"), text, length))
+  if (code == CLI_DONE && !cli_write(path, text, length))
     code = CLI_BAD;
   sluice_string_free(text);
   return code;
 }
 
-static int sync_file(const char *path, const sluice_targets *targets, struct watch *watch)
+static int sync_file(const char *path, const char *output, const sluice_targets *targets, struct watch *watch)
 {
   sluice_program *program, *result = NULL;
   sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
-  options.alloc = cli_strategy(watch->call);
+  cli_choose(&options, watch->call);
   options.resync = cli_has(watch->call, "resync");
   options.after_pass = after_pass;
   options.user = watch;
@@ -229,28 +254,100 @@ static int sync_file(const char *path, const sluice_targets *targets, struct wat
     code = check_result(result, program, targets, watch);
   sluice_program_free(program);
   if (code == CLI_DONE)
-    code = write_result(result, targets, watch);
+    code = write_result(result, output, targets, watch);
   sluice_program_free(result);
   return code;
+}
+
+/* ---- one file or many ---- */
+
+struct batch {
+  const struct cli_call *call;
+  const sluice_targets *targets;
+  char **outputs; /* by argument */
+};
+
+static int sync_item(void *context, size_t i)
+{
+  const struct batch *batch = context;
+  const struct cli_call *call = batch->call;
+  struct watch watch = { .call = call };
+  bool shows_more = cli_has(call, "stats") || cli_has(call, "time-passes") || cli_has(call, "print-after");
+  if (call->argument_count > 1 && shows_more)
+    fprintf(cli_messages(), "# %s\n", call->arguments[i]);
+  int code = sync_file(call->arguments[i], batch->outputs[i], batch->targets, &watch);
+  if (cli_has(call, "time-passes"))
+    print_times(&watch);
+  free(watch.steps);
+  return code;
+}
+
+static size_t processor_count(void)
+{
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : (size_t)count;
+}
+
+/* Every file, whatever becomes of the others. Returns the worst exit code. */
+static int sync_all(struct batch *batch)
+{
+  size_t count = batch->call->argument_count, failed = 0;
+  int worst = CLI_DONE, *codes = cli_alloc(count * sizeof *codes);
+  cli_parallel(codes, count, (size_t)cli_number(batch->call, "jobs", processor_count()), sync_item, batch);
+  for (size_t i = 0; i < count; i++) {
+    failed += codes[i] != CLI_DONE;
+    worst = codes[i] > worst ? codes[i] : worst;
+  }
+  free(codes);
+  fprintf(stderr, "%zu files: %zu synchronized, %zu failed\n", count, count - failed, failed);
+  return worst;
+}
+
+static int sync_batch(struct batch *batch)
+{
+  const struct cli_call *call = batch->call;
+  batch->outputs = cli_outputs(call);
+  if (!batch->outputs)
+    return CLI_BAD;
+  int code = CLI_BAD;
+  if (cli_depfile_is_sensible(call, batch->outputs))
+    code = call->argument_count == 1 ? sync_item(batch, 0) : sync_all(batch);
+  if (code == CLI_DONE)
+    code = cli_write_depfile(call, batch->outputs);
+  cli_outputs_free(batch->outputs, call);
+  return code;
+}
+
+/* What the table of options cannot say. */
+static bool is_sensible(const struct cli_call *call)
+{
+  enum { MOST_JOBS = 1024 };
+  uint64_t jobs = cli_number(call, "jobs", 1);
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  cli_choose(&options, call);
+  if (call->argument_count == 0)
+    cli_error("usage", "sync needs a file: sluice sync FILE ('-' is stdin)");
+  else if (jobs < 1 || jobs > MOST_JOBS)
+    cli_error("usage", "--jobs: expected a number from 1 to %d", MOST_JOBS);
+  else if (cli_has(call, "counters") && options.alloc != SLUICE_ALLOC_SHADOW)
+    cli_error("usage", "--counters is for --alloc=shadow, not for --alloc=%s", cli_value_of(call, "alloc"));
+  else
+    return true;
+  return false;
 }
 
 int cli_sync(struct cli_call *call)
 {
   sluice_targets *targets;
-  struct watch watch = { .call = call };
   if (cli_has(call, "passes"))
     return list_passes();
-  if (call->argument_count != 1) {
-    cli_error("usage", "sync needs a file: sluice sync FILE ('-' is stdin)");
+  if (!is_sensible(call))
     return CLI_BAD;
-  }
   int code = cli_load_targets(&targets, call);
   if (code != CLI_DONE)
     return code;
-  code = sync_file(call->arguments[0], targets, &watch);
-  if (cli_has(call, "time-passes"))
-    print_times(&watch);
-  free(watch.steps);
+  struct batch batch = { call, targets, NULL };
+  code = sync_batch(&batch);
   sluice_targets_free(targets);
   return code;
 }

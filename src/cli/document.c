@@ -1,6 +1,7 @@
 /* document.c: the table of commands as help, man page and shell completion. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 79 };
@@ -29,7 +30,7 @@ static void print_wrapped(FILE *file, const char *text, int column, int indent)
 
 static const char *const exit_codes[] = {
   "done",
-  "the answer is no: a race, a deadlock, a limit, a dependence that a strategy cannot express, a file not in canonical form",
+  "the answer is no: a race, a deadlock, a limit, a dependence without expression, a file not in canonical form",
   "the input or the call is bad",
   "undecided within the budget",
 };
@@ -63,15 +64,32 @@ void cli_print_help(FILE *file)
   fputs("\n'-' as a file name is stdin or stdout.\n", file);
 }
 
+/* The summary of an option, and for strategies and clean-ups the words it knows. To be freed. */
+static char *whole_summary(const struct cli_option *option)
+{
+  bool lists_words = option->kind == CLI_STRATEGY || option->kind == CLI_CLEANUPS;
+  const char **words = NULL;
+  size_t count = lists_words ? cli_words(option->kind, &words) : 0, size = strlen(option->summary) + 1;
+  for (size_t i = 0; i < count; i++)
+    size += strlen(words[i]) + 2;
+  char *text = cli_alloc(size), *at = text + sprintf(text, "%s", option->summary);
+  for (size_t i = 0; i < count; i++)
+    at += sprintf(at, "%s%s", i ? ", " : ": ", words[i]);
+  free(words);
+  return text;
+}
+
 static void print_option_help(FILE *file, const struct cli_option *option)
 {
   char head[80];
-  int length =
-      option->letter ? snprintf(head, sizeof head, "-%c, ", option->letter) : snprintf(head, sizeof head, "    ");
+  int length = option->letter ? snprintf(head, sizeof head, "-%s, ", cli_letters(option).text)
+                              : snprintf(head, sizeof head, "    ");
   length += snprintf(head + length, sizeof head - (size_t)length, "--%s%s%s", option->name,
                      option->kind == CLI_FLAG ? "" : "=", option->kind == CLI_FLAG ? "" : option->value_name);
   fprintf(file, "  %-26s ", head);
-  print_wrapped(file, option->summary, length > 26 ? length + 3 : 29, 29);
+  char *summary = whole_summary(option);
+  print_wrapped(file, summary, length > 26 ? length + 3 : 29, 29);
+  free(summary);
 }
 
 void cli_print_command_help(FILE *file, const struct cli_command *command)
@@ -113,7 +131,7 @@ static void print_man_option(FILE *file, const struct cli_option *option)
 {
   fputs(".TP\n.B ", file);
   if (option->letter)
-    fprintf(file, "\\-%c, ", option->letter);
+    fprintf(file, "\\-%s, ", cli_letters(option).text);
   fputs("\\-\\-", file);
   print_roff(file, option->name);
   if (option->kind != CLI_FLAG) {
@@ -122,7 +140,9 @@ static void print_man_option(FILE *file, const struct cli_option *option)
     fputs("\\fR", file);
   }
   fputc('\n', file);
-  print_man_line(file, option->summary);
+  char *summary = whole_summary(option);
+  print_man_line(file, summary);
+  free(summary);
 }
 
 static void print_man_command(FILE *file, const struct cli_command *command)
@@ -164,7 +184,9 @@ void cli_print_man(FILE *file)
     print_man_line(file, exit_codes[i]);
   }
   fputs(".SH EXAMPLES\n.nf\nsluice sync kernel.slu \\-o synchronized.slu\n"
-        "sluice sync \\-\\-alloc=barrier \\-D n=256 kernel.slu\nsluice bench kernel.slu\n"
+        "sluice sync \\-\\-alloc=barrier \\-D n=256 kernel.slu\nsluice sync *.slu \\-o synchronized \\-MF "
+        "synchronized.d\n"
+        "sluice bench kernel.slu\n"
         "sluice check synchronized.slu \\-\\-against kernel.slu\n"
         "sluice fmt \\-i kernel.slu\n.fi\n",
         file);
@@ -172,24 +194,18 @@ void cli_print_man(FILE *file)
 
 /* ---- completion ---- */
 
-/* The words that complete `--option=`; empty when files do. */
-static void print_value_words(FILE *file, enum cli_value kind)
+/* The words that complete `--option=`; where there are none, files do. */
+static void print_value_case(FILE *file, const struct cli_option *option)
 {
-  size_t count;
-  if (kind == CLI_STRATEGY) {
-    const sluice_strategy *strategies = sluice_strategies(&count);
-    for (size_t i = 0; i < count; i++)
-      fprintf(file, "%s%s", i ? " " : "", strategies[i].name);
-  } else if (kind == CLI_PASS) {
-    const sluice_pass *passes = sluice_passes(&count);
-    for (size_t i = 0; i < count; i++)
-      fprintf(file, "%s ", passes[i].name);
-    fputs("all", file);
-  } else if (kind == CLI_FORM) {
-    fputs("slu json", file);
-  } else if (kind == CLI_REPORT) {
-    fputs("text json sarif", file);
-  }
+  const char **words;
+  size_t count = cli_words(option->kind, &words);
+  if (count)
+    fprintf(file, "        --%s) values=\"", option->name);
+  for (size_t i = 0; i < count; i++)
+    fprintf(file, "%s%s", i ? " " : "", words[i]);
+  if (count)
+    fputs("\" ;;\n", file);
+  free(words);
 }
 
 static void print_command_case(FILE *file, const struct cli_command *command)
@@ -198,14 +214,8 @@ static void print_command_case(FILE *file, const struct cli_command *command)
   for (const struct cli_option *option = command->options; option->name; option++)
     fprintf(file, " --%s%s", option->name, option->kind == CLI_FLAG ? "" : "=");
   fputs("\"\n      case \"$previous\" in\n", file);
-  for (const struct cli_option *option = command->options; option->name; option++) {
-    if (option->kind != CLI_STRATEGY && option->kind != CLI_PASS && option->kind != CLI_FORM &&
-        option->kind != CLI_REPORT)
-      continue;
-    fprintf(file, "        --%s) values=\"", option->name);
-    print_value_words(file, option->kind);
-    fputs("\" ;;\n", file);
-  }
+  for (const struct cli_option *option = command->options; option->name; option++)
+    print_value_case(file, option);
   fputs("      esac\n      ;;\n", file);
 }
 

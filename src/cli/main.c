@@ -7,19 +7,26 @@
 const struct cli_option cli_no_options[] = { { 0 } };
 
 const struct cli_command cli_commands[] = {
-  { "sync", "put waits and updates into kernels", "FILE",
+  { "sync", "put waits and updates into kernels", "FILE...",
     "Reads kernels with their dependences and writes them with the waits and updates that enforce these, and nothing "
-    "else changed. A dependence that the strategy cannot express is an error that names it; nothing is written then.",
-    cli_sync_options, 0, 1, cli_sync },
+    "else changed. A dependence that the strategy cannot express is an error that names it; nothing is written then. "
+    "Several files are done in threads: what is said comes in their order, one that fails does not stop the others, "
+    "and "
+    "the exit code is that of the worst.",
+    cli_sync_options, 0, (unsigned)-1, cli_sync },
   { "check", "judge synchronized kernels: races, deadlocks, waits that are not needed", "FILE",
-    "Runs each kernel for many trip counts and conditions, and decides for every instance of every dependence whether the "
-    "waits order it in all interleavings. Prints what is wrong with a witness, then a line with the verdict and what was "
+    "Runs each kernel for many trip counts and conditions, and decides for every instance of every dependence whether "
+    "the "
+    "waits order it in all interleavings. Prints what is wrong with a witness, then a line with the verdict and what "
+    "was "
     "run. Exit code 0: right, perhaps with waits that are stronger than needed; 1: wrong; 3: undecided.",
     cli_check_options, 1, 1, cli_check },
   { "bench", "compare the strategies side by side", "FILE...",
     "Synchronizes every kernel with every strategy and prints what each one uses: waits, updates, semaphores, "
     "registers, register operations, barriers, instruction slots and bytes. Counts are static: each statement counts "
-    "once, however often it runs.",
+    "once, however often it runs. A file NAME.manual.slu beside NAME.slu is the same kernel synchronized by hand: it "
+    "is a "
+    "row of its own, and no kernel to synchronize when both are given.",
     cli_bench_options, 1, (unsigned)-1, cli_bench },
   { "fmt", "print kernels in canonical form", "FILE...",
     "Reads kernels and prints them in the canonical form, comments included.", cli_fmt_options, 1, (unsigned)-1,

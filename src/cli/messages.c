@@ -1,19 +1,31 @@
-/* messages.c: what the tool says on stderr, exit codes, memory. */
+/* messages.c: what the tool says, exit codes, memory. Messages go to stderr, or to where their thread keeps them. */
 #include "cli.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+static _Thread_local FILE *redirected;
+
+FILE *cli_messages(void)
+{
+  return redirected ? redirected : stderr;
+}
+
+void cli_redirect_messages(FILE *file)
+{
+  redirected = file;
+}
+
 static void emit(void *user, const sluice_diag *diag)
 {
   char *text;
   (void)user;
   if (sluice_diag_format(&text, diag) != SLUICE_OK) {
-    fprintf(stderr, "%s: %s\n", diag->file, diag->text);
+    fprintf(cli_messages(), "%s: %s\n", diag->file, diag->text);
     return;
   }
-  fputs(text, stderr);
+  fputs(text, cli_messages());
   sluice_string_free(text);
 }
 
@@ -60,6 +72,7 @@ void *cli_realloc(void *memory, size_t size)
 {
   void *moved = realloc(memory, size ? size : 1);
   if (!moved) {
+    cli_redirect_messages(NULL); /* nobody will print what was kept */
     cli_error("io", "out of memory");
     exit(CLI_BAD);
   }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ static bool write_into(const char *path, const char *text, size_t length)
   return ok;
 }
 
-bool cli_write(const char *path, const char *text, size_t length)
+static bool write_to(const char *path, const char *text, size_t length)
 {
   if (!path || strcmp(path, "-") == 0) {
     if (length && fwrite(text, 1, length, stdout) != length)
@@ -142,6 +143,16 @@ bool cli_write(const char *path, const char *text, size_t length)
   free(real);
   errno = error;
   return ok || failed(path);
+}
+
+/* One file at a time, in whatever thread: one name is enough for the handler, and umask is the process's. */
+bool cli_write(const char *path, const char *text, size_t length)
+{
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  bool ok = write_to(path, text, length);
+  pthread_mutex_unlock(&mutex);
+  return ok;
 }
 
 int cli_render(char **text, size_t *length, const sluice_program *program, bool json)
