@@ -30,7 +30,7 @@ static void print_wrapped(FILE *file, const char *text, int column, int indent)
 
 static const char *const exit_codes[] = {
   "done",
-  "the answer is no: a race, a deadlock, a limit, a dependence without expression, a file not in canonical form",
+  "the answer is no: a race, a deadlock, a limit, an inexpressible dependence, a file not in canonical form",
   "the input or the call is bad",
   "undecided within the budget",
 };
