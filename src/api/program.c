@@ -151,9 +151,9 @@ static int print_guarded(void *arg)
   sl_buf buf;
   sl_buf_init(&buf, &print->heap);
   print->print(&buf, print->program);
-  print->text = sl_buf_export(&buf);
   print->length = buf.len;
-  return print->text ? SLUICE_OK : SLUICE_E_NO_MEMORY;
+  print->text = sl_buf_export(&buf);
+  return SLUICE_OK;
 }
 
 /* The program is only read and the heap is the call's own, so that threads may print one program at once. */

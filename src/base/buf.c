@@ -97,11 +97,8 @@ const char *sl_buf_text(sl_buf *buf)
 
 char *sl_buf_export(sl_buf *buf)
 {
-  char *copy = malloc(buf->len + 1);
-  if (copy) {
-    if (buf->len)
-      memcpy(copy, buf->data, buf->len);
-    copy[buf->len] = '\0';
-  }
-  return copy;
+  (void)sl_buf_text(buf);
+  char *text = sl_heap_detach(buf->heap, buf->data, buf->len + 1);
+  sl_buf_init(buf, buf->heap);
+  return text;
 }

@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) void sl_buf_printf(sl_buf *buf, const char
 void sl_buf_vprintf(sl_buf *buf, const char *format, va_list args);
 /* The text so far, NUL-terminated; owned by the buffer. */
 const char *sl_buf_text(sl_buf *buf);
-/* A malloc'ed copy for callers outside the library (sluice_string_free); NULL when memory is out. */
+/* The text as memory of malloc, for callers outside the library (sluice_string_free). The buffer is empty afterwards. */
 char *sl_buf_export(sl_buf *buf);
 
 #endif

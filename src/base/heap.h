@@ -42,6 +42,8 @@ void *sl_heap_alloc(sl_heap *heap, size_t size);
 void *sl_heap_calloc(sl_heap *heap, size_t count, size_t size);
 /* Changes the size of a block of this heap; NULL allocates. */
 void *sl_heap_realloc(sl_heap *heap, void *block, size_t size);
+/* Takes a block out of the heap: its first `length` bytes as memory of malloc, for callers outside the library. */
+char *sl_heap_detach(sl_heap *heap, void *block, size_t length);
 /* Gives one block back early. NULL is allowed. */
 void sl_heap_free(sl_heap *heap, void *block);
 /* Memory that lives as long as the heap and cannot be given back alone; zeroed, 16-byte aligned. */

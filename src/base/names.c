@@ -2,6 +2,7 @@
 #include "base/names.h"
 
 #include "base/hash.h"
+#include "base/prefetch.h"
 
 enum { FIRST_SLOTS = 64 };
 
@@ -82,6 +83,11 @@ static void rehash(sl_names *names, sl_heap *heap)
   names->slot_count = count;
   names->entries = sl_heap_realloc(heap, names->entries, (size_t)(count / 2) * sizeof *names->entries);
   names->cap = count / 2;
+}
+
+void sl_names_expect(const sl_names *names, const char *text, size_t length)
+{
+  sl_prefetch(&names->slots[hash_name(text, length) & (names->slot_count - 1)]);
 }
 
 sl_name sl_names_find(const sl_names *names, const char *text, size_t length)

@@ -33,6 +33,8 @@ void sl_names_init(sl_names *names, sl_heap *heap);
 void sl_names_copy(sl_names *to, sl_heap *heap, const sl_names *from);
 /* The id of a string, made if it is new. */
 sl_name sl_names_add(sl_names *names, sl_heap *heap, const char *text, size_t length);
+/* Says that a string will be looked up soon: only a hint. */
+void sl_names_expect(const sl_names *names, const char *text, size_t length);
 /* The id of a string, or 0 when it was never added. */
 sl_name sl_names_find(const sl_names *names, const char *text, size_t length);
 

@@ -14,6 +14,7 @@ struct labelled {
   sl_index stmt; /* 0 = no such label */
   sl_index block;
   uint32_t position;
+  uint32_t stream; /* of an operation on one stream */
   bool is_control; /* register operation or sem_set: nothing can wait for it */
 };
 
@@ -104,7 +105,7 @@ static void find_labels(struct resolver *r)
     enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
     sl_name label = op->label;
     r->by_label.data[label] =
-      (struct labelled){ at, kernel->stmts.data[at].block, position,
+      (struct labelled){ at, kernel->stmts.data[at].block, position, op->stream,
                          op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE };
     /* Every prefix that ends before a number names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
@@ -190,7 +191,9 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
 static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer, const struct labelled *consumer)
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
-  struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line };
+  struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
+                          .producer_block = producer->block, .producer_position = producer->position,
+                          .producer_stream = producer->stream };
   if (!place_edge(r, dep, common_block(r->kernel, producer->block, consumer->block), &edge))
     return;
   if (edge.k == 0 && producer->position >= consumer->position) {

@@ -16,6 +16,10 @@ struct sl_edge {
   uint32_t k;
   uint32_t line; /* index into kernel->deps */
   bool is_vector;
+  /* Of the producer, kept here because edges point all over a large kernel: where it stands, its number in the text, and
+   * (copies being expanded) the stream it retires on. */
+  sl_index producer_block;
+  uint32_t producer_position, producer_stream;
 };
 typedef sl_vec(struct sl_edge) sl_edges;
 

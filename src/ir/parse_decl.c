@@ -226,9 +226,27 @@ static bool parse_distances(struct parser *p, struct sl_dep *dep)
   return expect(p, SL_TOKEN_RPAREN, "',' or ')'");
 }
 
+/* Dependence lines follow each other by the million and name labels from anywhere in the kernel: the next line's producer is
+ * asked for while this line is read. Whatever stands there, this only reads ahead. */
+static void expect_next_producer(const struct parser *p)
+{
+  enum { FARTHEST = 64 };
+  const char *at = p->lex.at, *end = p->lex.end - at < FARTHEST ? p->lex.end : at + FARTHEST;
+  at = memchr(at, '\n', (size_t)(end - at));
+  while (at && at < end && (*at == '\n' || *at == ' '))
+    at++;
+  if (!at || end - at < 4 || memcmp(at, "dep ", 4) != 0)
+    return;
+  const char *label = at + 4, *label_end = label;
+  while (label_end < end && *label_end != ' ')
+    label_end++;
+  sl_names_expect(&p->program->names, label, (size_t)(label_end - label));
+}
+
 static bool parse_dependence(struct parser *p, bool removed)
 {
   struct sl_kernel *kernel = p->kernel;
+  expect_next_producer(p);
   struct sl_dep dep = { .removed = removed, .loc = p->item_loc };
   dep.producer = sl_parse_label(p);
   if (!dep.producer || !expect(p, SL_TOKEN_RIGHT_ARROW, "'->'"))

@@ -58,7 +58,7 @@ static enum form classify(struct closed_form *p, const struct sl_edge *edge)
   }
   if (block == edge->block)
     return FORM_DIRECT;
-  bool forward = plan->stmt[edge->producer].position < plan->stmt[edge->consumer].position;
+  bool forward = edge->producer_position < plan->stmt[edge->consumer].position;
   if (edge->k == (forward ? 0u : 1u))
     return FORM_NESTED;
   if (forward && edge->k == 1 && sl_block_parent(kernel, block) == edge->block)

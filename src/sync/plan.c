@@ -42,7 +42,7 @@ static void find_statements(struct sl_plan *plan)
 static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge *edge)
 {
   const struct sl_kernel *kernel = plan->kernel;
-  uint32_t from = sl_plan_retires(plan, edge->producer), to = sl_plan_retires(plan, edge->consumer);
+  uint32_t from = edge->producer_stream, to = sl_plan_retires(plan, edge->consumer);
   if (sl_issue_stream(kernel, to) == from && sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD)
     return true;
   if (from != to)
@@ -51,19 +51,11 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
   return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
 }
 
-/* The producer's record of an edge that a loop will come to soon. */
-static void prefetch_producer(const struct sl_plan *plan, uint32_t edge)
-{
-  if (edge + SL_PREFETCH_AHEAD < plan->edges.len)
-    sl_prefetch(&plan->stmt[plan->edges.data[edge + SL_PREFETCH_AHEAD].producer]);
-}
-
 static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
 {
   uint32_t kept = 0, errors = plan->report->errors;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    prefetch_producer(plan, i);
     if (ordered_by_hardware(plan, edge))
       continue;
     if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
@@ -116,17 +108,17 @@ static int compare_keys(const void *x, const void *y)
 /* Of one consumer's edges to producers of one block and stream, carried by one loop, drops those that another implies: the
  * same or a later producer at the same or a smaller distance retires no earlier, since a stream retires in order. (With a
  * smaller distance a producer that stands earlier in the block implies it only when the block runs in every iteration.) */
-static uint32_t thin_group(const struct sl_plan *plan, const struct sort_key *keys, uint32_t count, struct sl_edge *out)
+static uint32_t thin_group(const struct sort_key *keys, uint32_t count, struct sl_edge *out)
 {
   uint32_t kept = 0, latest_place = 0, least_distance = 0;
   for (uint32_t i = 0; i < count; i++) {
     const struct sl_edge *edge = &keys[i].edge;
-    uint32_t place = plan->stmt[edge->producer].position;
+    uint32_t place = edge->producer_position;
     if (i == 0 || keys[i].group != keys[i - 1].group || keys[i].stream != keys[i - 1].stream) {
       latest_place = 0;
       least_distance = edge->k;
     }
-    bool every_iteration = plan->stmt[edge->producer].block == edge->block;
+    bool every_iteration = edge->producer_block == edge->block;
     if (place <= latest_place || (every_iteration && edge->k > least_distance))
       continue;
     latest_place = place;
@@ -140,17 +132,16 @@ static uint32_t thin_consumer(struct sl_plan *plan, uint32_t from, uint32_t to, 
 {
   for (uint32_t i = from; i < to; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    prefetch_producer(plan, i);
     keys[i - from] = (struct sort_key){
-      .group = sl_map_pair(edge->block, plan->stmt[edge->producer].block),
-      .stream = sl_plan_retires(plan, edge->producer),
-      .order = sl_map_pair(edge->k, UINT32_MAX - plan->stmt[edge->producer].position),
+      .group = sl_map_pair(edge->block, edge->producer_block),
+      .stream = edge->producer_stream,
+      .order = sl_map_pair(edge->k, UINT32_MAX - edge->producer_position),
       .edge = *edge,
     };
   }
   if (to - from > 1)
     qsort(keys, to - from, sizeof *keys, compare_keys);
-  return thin_group(plan, keys, to - from, out);
+  return thin_group(keys, to - from, out);
 }
 
 static void thin_edges(struct sl_plan *plan)
@@ -323,12 +314,14 @@ int sl_plan_check_divergence(struct sl_plan *plan)
   uint32_t errors = plan->report->errors;
   /* For each semaphore one updater inside a divergent loop, if any. */
   sl_index *updater = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *updater);
+  bool any = false;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
-    if (plan->stmt[at].update_sem && divergent_around(kernel, at))
+    if (plan->stmt[at].update_sem && divergent_around(kernel, at)) {
       updater[plan->stmt[at].update_sem] = at;
-  for (uint32_t i = 0; i < plan->edges.len; i++) {
+      any = true;
+    }
+  for (uint32_t i = 0; i < plan->edges.len && any; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    prefetch_producer(plan, i);
     sl_index at = updater[plan->stmt[edge->producer].update_sem];
     if (at && sl_plan_issues(plan, at) != sl_plan_issues(plan, edge->consumer))
       report_divergent(plan, edge, at, divergent_around(kernel, at));

@@ -74,6 +74,7 @@ struct group {
 
 struct shadow {
   struct sl_plan *plan;
+  bool root_is_alone; /* no semaphore counts both in the root and in loops */
   sl_vec(struct use) uses;        /* (from 1) */
   sl_vec(struct awaited) awaited; /* (from 1) */
   sl_vec(struct delay) delays;    /* (from 1); USE_GENERAL */
@@ -99,10 +100,11 @@ static sl_index block_of(const struct shadow *s, sl_index stmt)
 
 /* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number, unless its semaphore is
  * updated inside loops too. */
-static bool is_constant(const struct shadow *s, sl_index producer)
+static bool is_constant(const struct shadow *s, const struct sl_edge *edge)
 {
-  const struct sl_plan_stmt *stmt = &s->plan->stmt[producer];
-  return stmt->block == s->plan->kernel->root && s->plan->sems.data[stmt->update_sem].only_root;
+  const struct sl_plan *plan = s->plan;
+  return edge->producer_block == plan->kernel->root &&
+         (s->root_is_alone || plan->sems.data[plan->stmt[edge->producer].update_sem].only_root);
 }
 
 /* ---- collecting what each engine has to know ---- */
@@ -154,16 +156,16 @@ static void collect(struct shadow *s)
   const struct sl_plan *plan = s->plan;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    if (is_constant(s, edge->producer))
+    if (is_constant(s, edge))
       continue;
     uint32_t use = put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem);
     (void)put_awaited(s, use, edge->producer);
-    if (edge->block != plan->stmt[edge->producer].block)
+    if (edge->block != edge->producer_block)
       s->uses.data[use].form = USE_GENERAL;
   }
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    if (is_constant(s, edge->producer))
+    if (is_constant(s, edge))
       continue;
     const struct sl_plan_stmt *producer = &plan->stmt[edge->producer];
     uint32_t u = put_use(s, sl_plan_issues(plan, edge->consumer), producer->update_sem);
@@ -465,7 +467,7 @@ static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge
 {
   const struct sl_plan *plan = s->plan;
   const struct sl_plan_stmt *producer = &plan->stmt[edge->producer];
-  if (is_constant(s, edge->producer))
+  if (is_constant(s, edge))
     return sl_value_int(plan->sems.data[producer->update_sem].start + producer->place_in_block);
   uint32_t engine = sl_plan_issues(plan, edge->consumer);
   uint32_t u = *sl_map_get(&s->use_of, sl_map_pair(engine, producer->update_sem));
@@ -705,7 +707,7 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
   struct sl_plan plan = sl_plan_of(allocation);
-  struct shadow s = { .plan = &plan };
+  struct shadow s = { .plan = &plan, .root_is_alone = allocation->sharing != SL_SHARE_STREAM };
   plan.register_name = register_name;
   plan.state = &s;
   int status = sl_plan_prepare(&plan, false);

@@ -292,7 +292,7 @@ static int describe_guarded(void *arg)
   sl_buf_init(&buf, call->heap);
   add_target(&buf, call->target);
   call->text = sl_buf_export(&buf);
-  return call->text ? SLUICE_OK : SLUICE_E_NO_MEMORY;
+  return SLUICE_OK;
 }
 
 int sluice_targets_describe(char **text, const sluice_targets *targets, const char *name, bool json)
