@@ -17,7 +17,7 @@
 #include "property/campaign.h"
 
 /* MAX_EVENTS is for all runs of a kernel: a thousand a run, and a few long runs. */
-enum { STRATEGIES = 5, MAX_RUNS = 200, MAX_EVENTS = 200000, MUTANT_EVERY = 2 };
+enum { STRATEGIES = 6, MAX_RUNS = 200, MAX_EVENTS = 200000, MUTANT_EVERY = 2 };
 
 /* What is taken out of a synchronized kernel, and the least share of mutants that must be refused: a wait may be implied by
  * others. Without an update its waits are never satisfied or the counter is short at the end, but where it never executes. */
@@ -35,6 +35,7 @@ static const struct strategy {
                              { SLUICE_ALLOC_PER_LOOP, "per-loop", true },
                              { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction", true },
                              { SLUICE_ALLOC_PER_ENGINE, "per-engine", false },
+                             { SLUICE_ALLOC_UNROLL, "unroll", true },
                              { SLUICE_ALLOC_BARRIER, "barrier", false } };
 
 struct campaign_state {
