@@ -117,12 +117,12 @@ typedef struct sluice_sim_result sluice_sim_result;
 /** Simulates one kernel of a verified program. Returns SLUICE_OK with a result; SLUICE_E_INPUT: unknown settings, inputs, a
  * parameter without a value, values that cannot be computed; SLUICE_E_ANSWER: the kernel deadlocks; SLUICE_E_BUDGET; all
  * reported. Time: O(executed steps); memory does not depend on trip counts. */
-int sluice_sim(sluice_sim_result **result, const sluice_program *program, size_t kernel,
+SLUICE_API int sluice_sim(sluice_sim_result **result, const sluice_program *program, size_t kernel,
                           const sluice_targets *targets, const sluice_sim_options *options, const sluice_sink *sink);
-void sluice_sim_result_free(sluice_sim_result *result);
+SLUICE_API void sluice_sim_result_free(sluice_sim_result *result);
 
 /** The latency alone, in ticks, and in nanoseconds when ns is not NULL: for tables. Returns as sluice_sim. */
-int sluice_sim_latency(uint64_t *ticks, double *ns, const sluice_program *program, size_t kernel,
+SLUICE_API int sluice_sim_latency(uint64_t *ticks, double *ns, const sluice_program *program, size_t kernel,
                                   const sluice_targets *targets, const sluice_sim_options *options,
                                   const sluice_sink *sink);
 
@@ -138,7 +138,7 @@ enum sluice_path_part {
   SLUICE_PATH_PARTS
 };
 /** "datapath", "dma", "semaphore", "control", "barrier". Static storage. */
-const char *sluice_path_part_name(enum sluice_path_part part);
+SLUICE_API const char *sluice_path_part_name(enum sluice_path_part part);
 
 typedef struct sluice_sim_summary {
   const char *kernel, *target;
@@ -148,10 +148,10 @@ typedef struct sluice_sim_summary {
   uint64_t instructions;   /**< executed datapath instructions and transfers */
   uint64_t register_operations, branches, wait_slots, barriers; /**< executed; barriers by all engines together count 1 */
 } sluice_sim_summary;
-const sluice_sim_summary *sluice_sim_summary_get(const sluice_sim_result *result);
+SLUICE_API const sluice_sim_summary *sluice_sim_summary_get(const sluice_sim_result *result);
 
 /** Engines and queues in the order of the kernel's streams; borrowed. */
-const sluice_sim_stream *sluice_sim_streams(const sluice_sim_result *result, size_t *count);
+SLUICE_API const sluice_sim_stream *sluice_sim_streams(const sluice_sim_result *result, size_t *count);
 
 /** Idle time before one instruction because of one wait, summed over its executions. Texts are owned by the result. */
 typedef struct sluice_sim_stall {
@@ -166,7 +166,7 @@ typedef struct sluice_sim_stall {
   uint64_t count;             /**< executions that were idle */
 } sluice_sim_stall;
 /** All of them, longest in all first; borrowed. */
-const sluice_sim_stall *sluice_sim_stalls(const sluice_sim_result *result, size_t *count);
+SLUICE_API const sluice_sim_stall *sluice_sim_stalls(const sluice_sim_result *result, size_t *count);
 
 #ifdef __cplusplus
 }

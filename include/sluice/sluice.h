@@ -7,6 +7,7 @@
 #include <sluice/check.h>
 #include <sluice/diag.h>
 #include <sluice/program.h>
+#include <sluice/sim.h>
 #include <sluice/sync.h>
 #include <sluice/target.h>
 

@@ -137,6 +137,17 @@ int cli_load(sluice_program **program, const struct cli_call *call, const struct
 int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
                       const sluice_targets *targets);
 
+/* ---- inputs.c ---- */
+
+/* Every -D NAME=VALUE,... as the library takes them. */
+struct cli_inputs {
+  sluice_input *list;
+  size_t count;
+};
+/* False after reporting; cli_free_inputs ends them also then. */
+bool cli_read_inputs(struct cli_inputs *inputs, const struct cli_call *call);
+void cli_free_inputs(struct cli_inputs *inputs);
+
 /* ---- output.c ---- */
 
 /* Writes to a file by way of a temporary one beside it, so that the file is there whole or as it was; NULL and `-` are
@@ -205,12 +216,13 @@ int cli_print_json(struct json_t *root);
 /* ---- commands ---- */
 
 extern const struct cli_option cli_sync_options[], cli_check_options[], cli_fmt_options[], cli_targets_options[],
-    cli_bench_options[], cli_no_options[];
+    cli_bench_options[], cli_sim_options[], cli_no_options[];
 int cli_sync(struct cli_call *call);
 int cli_check(struct cli_call *call);
 int cli_fmt(struct cli_call *call);
 int cli_targets(struct cli_call *call);
 int cli_bench(struct cli_call *call);
+int cli_sim(struct cli_call *call);
 int cli_rules(struct cli_call *call);
 int cli_help(struct cli_call *call);
 

@@ -1,7 +1,6 @@
 /* cmd_check.c: `sluice check`: judges synchronized kernels. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,57 +21,6 @@ const struct cli_option cli_check_options[] = {
   { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
   { 0 }
 };
-
-/* ---- -D ---- */
-
-struct inputs {
-  sluice_input *list;
-  size_t count;
-};
-
-/* One `-D name=value,...`; false after reporting. */
-static bool add_input(struct inputs *inputs, const char *definition)
-{
-  const char *equals = strchr(definition, '=');
-  size_t count = 0, room = strlen(definition) + 1;
-  int64_t *values = cli_alloc(room * sizeof *values);
-  bool ok = equals && equals != definition;
-  for (const char *at = equals; ok && at && *at; count++) {
-    char *end;
-    errno = 0;
-    long long value = strtoll(at + 1, &end, 10);
-    ok = end != at + 1 && !errno && value >= 0 && (*end == ',' || !*end);
-    values[count] = value;
-    at = end;
-  }
-  if (!ok) {
-    free(values);
-    cli_error("usage", "-D %s: expected NAME=INTEGER or NAME=INTEGER,INTEGER,..., none negative", definition);
-    return false;
-  }
-  char *name = cli_copy(definition);
-  name[equals - definition] = '\0';
-  inputs->list = cli_realloc(inputs->list, (inputs->count + 1) * sizeof *inputs->list);
-  inputs->list[inputs->count++] = (sluice_input){ name, values, count };
-  return true;
-}
-
-static bool read_inputs(struct inputs *inputs, const struct cli_call *call)
-{
-  for (size_t i = 0; i < call->given_count; i++)
-    if (strcmp(call->given[i].option->name, "define") == 0 && !add_input(inputs, call->given[i].value))
-      return false;
-  return true;
-}
-
-static void free_inputs(struct inputs *inputs)
-{
-  for (size_t i = 0; i < inputs->count; i++) {
-    free((char *)inputs->list[i].name);
-    free((int64_t *)inputs->list[i].values);
-  }
-  free(inputs->list);
-}
 
 /* ---- the command ---- */
 
@@ -104,7 +52,7 @@ static int exit_code_of(enum sluice_verdict verdict)
   return verdict == SLUICE_VERDICT_OK ? CLI_DONE : verdict == SLUICE_VERDICT_WRONG ? CLI_NO : CLI_UNDECIDED;
 }
 
-static int check(const struct cli_call *call, const struct inputs *inputs, const sluice_program *program,
+static int check(const struct cli_call *call, const struct cli_inputs *inputs, const sluice_program *program,
                  const sluice_program *against, const sluice_targets *targets)
 {
   sluice_check_result *result;
@@ -128,7 +76,7 @@ static int check(const struct cli_call *call, const struct inputs *inputs, const
   return code;
 }
 
-static int check_files(const struct cli_call *call, const struct inputs *inputs, const sluice_targets *targets)
+static int check_files(const struct cli_call *call, const struct cli_inputs *inputs, const sluice_targets *targets)
 {
   sluice_program *program, *against = NULL;
   const char *other = cli_value_of(call, "against");
@@ -160,14 +108,14 @@ static bool is_sensible(const struct cli_call *call)
 
 int cli_check(struct cli_call *call)
 {
-  struct inputs inputs = { NULL, 0 };
+  struct cli_inputs inputs = { NULL, 0 };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (is_sensible(call) && read_inputs(&inputs, call))
+  if (is_sensible(call) && cli_read_inputs(&inputs, call))
     code = cli_load_targets(&targets, call);
   if (code == CLI_DONE)
     code = check_files(call, &inputs, targets);
   sluice_targets_free(targets);
-  free_inputs(&inputs);
+  cli_free_inputs(&inputs);
   return code;
 }

@@ -1,0 +1,51 @@
+/* needs.h: what the dependences ask of each instruction, for ideal synchronization.
+ *
+ * The kernel that gives the dependences is walked once in sequential order, on demand. For a dependence (p, c, block, k) an
+ * instance of c needs the latest instance of p before it (k = 0), or the latest up to the end of iteration i - k of the block's
+ * current visit; none before the visit began. It is given as a number: so many producers of p's stream must have retired.
+ * A distance vector is taken at its outermost loop, which asks for more than it does. Dependences that the hardware keeps are left out.
+ */
+#ifndef SL_SIM_NEEDS_H
+#define SL_SIM_NEEDS_H
+
+#include "deps/explicit.h"
+#include "run/code.h"
+
+struct sl_need_queue {
+  sl_vec(uint32_t) data; /* statement, numbers of its needs...; read from `from` */
+  uint32_t from;
+};
+
+struct sl_needs {
+  sl_heap *heap;
+  struct sl_machine_code code;   /* of all engines at once */
+  sl_edges edges;                /* by consumer */
+  uint32_t *first, *count;       /* by statement: into edges */
+  uint32_t *producer;            /* by statement: index + 1 of a producer */
+  uint32_t *latest;              /* by producer: number of its latest instance */
+  uint32_t *retiring;            /* by stream: producers' instances so far */
+  uint32_t *line_at;             /* by edge: its delay line */
+  uint32_t *lines;               /* delay lines, the latest iteration first */
+  uint32_t *of_block, *next_of_block; /* by block, by edge: list of edges carried there, index + 1 */
+  struct sl_engine_state *states;
+  struct sl_thread thread;
+  struct sl_need_queue *queues;  /* by engine */
+  bool is_cut;                   /* a vector was cut */
+};
+
+/* The kernel's copies are expanded. Returns SLUICE_OK or SLUICE_E_INPUT (reported). */
+int sl_needs_init(struct sl_needs *needs, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                  const struct sl_target *target, sl_report *report);
+void sl_needs_start(struct sl_needs *needs, const struct sl_inputs *inputs);
+
+/* Whether the statement is an end of a dependence. */
+static inline bool sl_needs_has(const struct sl_needs *needs, sl_index stmt)
+{
+  return needs->count[stmt] || needs->producer[stmt];
+}
+
+/* The next instance of an engine: {statement, numbers in the order of its edges...}, good until the next call; NULL at the end,
+ * or when `limit` steps did not suffice. */
+const uint32_t *sl_needs_next(struct sl_needs *needs, uint32_t engine, uint64_t limit);
+
+#endif
