@@ -12,6 +12,7 @@
 
 #include "ir/verify.h"
 #include "sync/passes.h"
+#include "target/legality.h"
 
 static const sluice_strategy strategies[] = {
   { SLUICE_ALLOC_SHADOW, "shadow", "shadow counters and delay lines: every carrying loop and distance (default)" },
@@ -131,10 +132,14 @@ static int pass_epilogue(struct pipeline *p)
   return SLUICE_OK;
 }
 
-/* Shells make engines walk loops they did not walk before: do they agree on the bounds? */
+/* Shells make engines walk loops they did not walk before: do they agree on the bounds? And written-out loops turn indices into
+ * numbers: do they lie in the buffers? */
 static int pass_verify(struct pipeline *p)
 {
-  return sl_verify_registers(p->program, p->kernel, &p->report);
+  int status = sl_verify_registers(p->program, p->kernel, &p->report);
+  if (status == SLUICE_OK && p->options->alloc == SLUICE_ALLOC_UNROLL)
+    status = sl_legality_check(p->program, p->kernel, p->target, &p->report);
+  return status;
 }
 
 static int pass_limits(struct pipeline *p)
@@ -148,7 +153,7 @@ static const sluice_pass pass_table[] = {
   { "unroll", "loops are written out by the factor they ask for, with --alloc=unroll entirely" },
   { "allocate", "semaphores, waits, updates and threshold code by the chosen strategy" },
   { "epilogue", "all streams meet and semaphores get their start values back" },
-  { "verify", "engines agree on what they now count" },
+  { "verify", "engines agree on what they now count, indices that became numbers are in range" },
   { "limits", "semaphores, registers and counts fit the target" },
 };
 static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,    pass_expand,   pass_unroll, pass_allocate,

@@ -283,6 +283,30 @@ static int collect(struct unroller *u)
   return status;
 }
 
+/* A condition that stands at several places is told apart by where it stands, and writing out moves places. */
+static bool has_repeated_condition(struct unroller *u)
+{
+  const struct sl_kernel *kernel = u->kernel;
+  sl_map seen = { 0 };
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    uint8_t kind = kernel->stmts.data[at].kind;
+    if (kind != SL_STMT_IF && kind != SL_STMT_LOOP)
+      continue;
+    struct sl_cond cond = kind == SL_STMT_IF ? sl_stmt_branch(kernel, at)->cond : sl_stmt_loop(kernel, at)->while_cond;
+    for (uint32_t i = 0; i < cond.count; i++) {
+      const struct sl_cmp *cmp = &kernel->cmps.data[cond.first + i];
+      bool is_new = true;
+      if (cmp->op == SL_CMP_OPAQUE)
+        (void)sl_map_put(&seen, u->heap, cmp->opaque, &is_new);
+      if (is_new)
+        continue;
+      refuse(u, at, "its condition stands at several places, which writing out would confuse");
+      return true;
+    }
+  }
+  return false;
+}
+
 static void replace_body(struct unroller *u, sl_index root)
 {
   struct sl_kernel *kernel = u->kernel;
@@ -301,6 +325,8 @@ int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *repo
   sl_param_values_init(&u.params, u.heap, kernel, true);
   u.value = sl_heap_calloc(u.heap, program->names.len, sizeof *u.value);
   int status = collect(&u);
+  if (status == SLUICE_OK && has_repeated_condition(&u))
+    status = SLUICE_E_ANSWER;
   if (status == SLUICE_OK) {
     sl_index root = sl_block_new(kernel, SL_NONE);
     copy_block(&u, kernel->root, root);

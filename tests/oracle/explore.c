@@ -285,7 +285,8 @@ static uint32_t retire_stream(const struct explorer *x, uint32_t engine, const s
 static void trace_op(struct explorer *x, struct sl_oracle_walk *walk, uint32_t engine, sl_index stmt)
 {
   const struct sl_op *op = sl_stmt_op(x->kernel, stmt);
-  const struct sl_operand *operands = x->kernel->operands.data + op->first_operand;
+  /* An empty list of operands may have no array behind it. */
+  const struct sl_operand *operands = op->dst_count ? x->kernel->operands.data + op->first_operand : NULL;
   struct action action = { .kind = ACTION_ISSUE, .stmt = stmt, .stream = retire_stream(x, engine, op) };
   trace_gates(x, walk, engine, op, &action);
   trace_updates(x, walk, engine, op, &action);
