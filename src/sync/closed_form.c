@@ -30,12 +30,23 @@ struct counter {
   uint32_t next; /* of the same block */
 };
 
+/* The published setting: a no-wait mask, computed once per iteration of its loop for every distance in use. */
+struct mask {
+  uint32_t engine, k;
+  sl_index block;
+  sl_vreg vreg;
+  uint32_t next; /* of the same block */
+};
+
 struct closed_form {
   struct sl_plan *plan;
   uint8_t *form; /* by edge */
   sl_vec(struct counter) counters; /* (from 1) */
   sl_map counter_of;               /* (engine, block) */
   uint32_t *counters_of_block;
+  bool *has_masks; /* by block, in the published setting: its waits at distance 0 have masks too; else NULL */
+  sl_vec(struct mask) masks; /* (from 1) */
+  uint32_t *masks_of_block;
   sl_engines *counting, *counting_below; /* by block: engines that count it or some block below; strictly below */
 };
 
@@ -83,7 +94,7 @@ static struct counter *put_counter(struct closed_form *p, uint32_t engine, sl_in
   return &p->counters.data[*at];
 }
 
-enum role { ROLE_ALL = 1, ROLE_VISIT };
+enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK };
 
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
@@ -91,6 +102,8 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
   char buffer[48];
   (void)code;
   const char *block = sl_plan_block_name(plan, role.index, buffer);
+  if (role.kind == ROLE_MASK)
+    return sl_internf(plan->program, "m_%s_%u", block, role.number);
   return sl_internf(plan->program, "%s_%s", role.kind == ROLE_ALL ? "r" : "h", block[0] ? block : "root");
 }
 
@@ -106,6 +119,45 @@ static void need_h(struct closed_form *p, uint32_t engine, sl_index block)
   struct counter *counter = put_counter(p, engine, block);
   if (!counter->h)
     counter->h = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_VISIT, block, 0 });
+}
+
+static struct mask *put_mask(struct closed_form *p, uint32_t engine, sl_index block, uint32_t k)
+{
+  for (uint32_t m = p->masks_of_block[block]; m; m = p->masks.data[m].next) /* few: engines times distances */
+    if (p->masks.data[m].engine == engine && p->masks.data[m].k == k)
+      return &p->masks.data[m];
+  sl_vreg vreg = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_MASK, block, k });
+  sl_vec_add(p->plan->heap, &p->masks, ((struct mask){ engine, k, block, vreg, p->masks_of_block[block] }));
+  p->masks_of_block[block] = p->masks.len - 1;
+  return &p->masks.data[p->masks.len - 1];
+}
+
+/* As published: a wait has a no-wait mask, also at distance 0, when its loop carries some distance above 0; and every engine
+ * counts every loop it walks, whether or not a wait reads the counter. Clean-ups make both pointless: a mask gt(h, 0) is 1
+ * inside the loop. */
+static void follow_publication(struct closed_form *p)
+{
+  const struct sl_plan *plan = p->plan;
+  const struct sl_kernel *kernel = plan->kernel;
+  p->has_masks = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *p->has_masks);
+  p->masks_of_block = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *p->masks_of_block);
+  (void)sl_vec_push(plan->heap, &p->masks);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0;
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    if (p->has_masks[plan->edges.data[i].block])
+      (void)put_mask(p, sl_plan_issues(plan, plan->edges.data[i].consumer), plan->edges.data[i].block,
+                     plan->edges.data[i].k);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_LOOP)
+      continue;
+    sl_index body = sl_stmt_loop(kernel, at)->body;
+    for (sl_engines rest = plan->presence.inside[body]; rest; rest &= rest - 1) {
+      need_r(p, sl_first_engine(rest), body);
+      if (p->has_masks[body])
+        need_h(p, sl_first_engine(rest), body);
+    }
+  }
 }
 
 /* Classifies every edge, notes which counters each engine keeps and which semaphores need a credit. */
@@ -174,6 +226,11 @@ static void start_block(void *strategy, sl_index block, sl_engines engines)
     increment(&p->plan->code[counter->engine], counter->r);
     increment(&p->plan->code[counter->engine], counter->h);
   }
+  for (uint32_t m = p->has_masks ? p->masks_of_block[block] : 0; m; m = p->masks.data[m].next) {
+    const struct mask *mask = &p->masks.data[m];
+    sl_regcode_op(&p->plan->code[mask->engine], SL_OP_REG_GT, mask->vreg,
+                  sl_value_vreg(put_counter(p, mask->engine, block)->h), sl_value_int(mask->k));
+  }
 }
 
 /* The threshold of edge `i`, computed into a temporary where it is not a register or a number already. */
@@ -188,7 +245,9 @@ static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
   uint32_t n = sem->updates, place = plan->stmt[edge->producer].place_in_block;
 
   struct sl_value mask = sl_value_int(1);
-  if (edge->k > 0)
+  if (p->has_masks && p->has_masks[edge->block])
+    mask = sl_value_vreg(put_mask(p, engine, edge->block, edge->k)->vreg);
+  else if (edge->k > 0)
     mask = sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_counter(p, engine, edge->block)->h),
                             sl_value_int(edge->k));
   struct sl_value value = sl_value_vreg(own->r);
@@ -287,6 +346,8 @@ int sl_allocate_closed_form(const struct sl_allocation *allocation)
     sl_plan_share(&plan, allocation->sharing, false);
     (void)sl_vec_push(plan.heap, &p.counters);
     status = collect(&p);
+    if (!(plan.cleanups & SLUICE_CLEANUP_DEAD))
+      follow_publication(&p);
   }
   if (status == SLUICE_OK)
     status = sl_plan_check_divergence(&plan);

@@ -110,6 +110,11 @@ static bool synchronize(struct subject *subject, unsigned s)
   sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
   char kind[64];
   options.alloc = strategy->alloc;
+  /* Mostly as users get it; the rest with some clean-ups off and another sharing of semaphores. */
+  if (draw(subject, 3) == 0) {
+    options.cleanups = draw(subject, 2) ? SLUICE_CLEANUP_NONE : (unsigned)draw(subject, SLUICE_CLEANUP_ALL + 1);
+    options.counters = (enum sluice_counters)draw(subject, SLUICE_COUNTERS_ENGINE + 1);
+  }
   int status = sluice_sync(&subject->synced[s], subject->original, state->targets, &options, &sink);
   if (status == SLUICE_E_ANSWER && strategy->may_refuse) {
     state->refused[s]++;
