@@ -346,7 +346,7 @@ int sl_allocate_closed_form(const struct sl_allocation *allocation)
     sl_plan_share(&plan, allocation->sharing, false);
     (void)sl_vec_push(plan.heap, &p.counters);
     status = collect(&p);
-    if (!(plan.cleanups & SLUICE_CLEANUP_DEAD))
+    if (plan.cleanups == SLUICE_CLEANUP_NONE)
       follow_publication(&p);
   }
   if (status == SLUICE_OK)
