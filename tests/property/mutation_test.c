@@ -3,7 +3,7 @@
  * Subjects, with trip counts scaled down: the kernels of bench/table2 as the strategies synchronize them, the versions
  * synchronized by hand beside them (NAME.manual.slu), and those of tests/mutation. Of each, every wait is deleted,
  * every threshold lowered by one update, every update removed and moved to its neighbours on its stream and off it,
- * every semaphore swapped for every other.
+ * every semaphore swapped for every other (a sample of some 1,500 where there are more).
  *
  * Each mutant must be named a race, a deadlock or a leak, or its wait must be reported redundant or loose in the kernel
  * it was made from, or, where no wait became weaker, be harmless: every mutant that the checker passes is confirmed by
@@ -20,6 +20,7 @@
 #include "property/judge.h"
 #include "property/mutate.h"
 
+enum { MOST_MUTANTS = 1500 };
 enum { INSTANCE_LIMIT = 2000, MAX_ACTIONS = 3000, MAX_STATES = 2000000, SHOWN = 10 };
 
 enum outcome {
@@ -185,7 +186,9 @@ static void mutate_all(struct subject *s)
 {
   struct sl_mutations mutations;
   sl_mutations_find(&mutations, sl_case_kernel(s->test.program));
-  for (uint32_t m = 0; m < mutations.len; m++) {
+  /* An evenly spread sample where there are more: written-out loops have as many as instructions times semaphores. */
+  uint32_t stride = mutations.len / MOST_MUTANTS + 1;
+  for (uint32_t m = 0; m < mutations.len; m += stride) {
     if (mutations.list[m].kind != SL_MUTATE_RAISE_WAIT)
       try_mutation(s, &mutations.list[m]);
   }
@@ -270,8 +273,11 @@ static void try_strategies(struct campaign_state *state, const char *path)
     const char *name;
   } strategies[] = { { SLUICE_ALLOC_SHADOW, "shadow" },
                      { SLUICE_ALLOC_PER_LOOP, "per-loop" },
+                     { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction" },
+                     { SLUICE_ALLOC_PER_ENGINE, "per-engine" },
+                     { SLUICE_ALLOC_UNROLL, "unroll" },
                      { SLUICE_ALLOC_BARRIER, "barrier" } };
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < sizeof strategies / sizeof *strategies; i++) {
     struct sl_failure failure = { "", "" };
     struct sl_messages messages;
     sluice_sink sink = sl_messages_sink(&messages);
@@ -282,6 +288,11 @@ static void try_strategies(struct campaign_state *state, const char *path)
       program = sl_read_again(state->targets, synced, &failure);
     else
       state->skipped++;
+    if (program && strategies[i].alloc == SLUICE_ALLOC_UNROLL) {
+      /* Its instructions have labels of their own, and dependence lines between them. */
+      sluice_program_free(original);
+      original = sl_read_again(state->targets, synced, &failure);
+    }
     sluice_program_free(synced);
     if (program)
       try_subject(state, path, strategies[i].name, original, program);
