@@ -48,8 +48,8 @@ static sluice_diag make_diag(sl_report *report, enum sluice_severity severity, c
   return diag;
 }
 
-static void begin(sl_report *report, enum sluice_severity severity, enum sl_rule rule, sl_loc loc,
-                  const char *format, va_list args)
+void sl_report_vbegin(sl_report *report, enum sluice_severity severity, enum sl_rule rule, sl_loc loc,
+                      const char *format, va_list args)
 {
   assert(!report->open && "a message is open already");
   if (severity == SLUICE_ERROR)
@@ -67,7 +67,7 @@ void sl_report_begin(sl_report *report, enum sluice_severity severity, enum sl_r
 {
   va_list args;
   va_start(args, format);
-  begin(report, severity, rule, loc, format, args);
+  sl_report_vbegin(report, severity, rule, loc, format, args);
   va_end(args);
 }
 
@@ -107,7 +107,7 @@ void sl_error(sl_report *report, enum sl_rule rule, sl_loc loc, const char *form
 {
   va_list args;
   va_start(args, format);
-  begin(report, SLUICE_ERROR, rule, loc, format, args);
+  sl_report_vbegin(report, SLUICE_ERROR, rule, loc, format, args);
   va_end(args);
   sl_report_end(report);
 }
@@ -116,7 +116,7 @@ void sl_warning(sl_report *report, enum sl_rule rule, sl_loc loc, const char *fo
 {
   va_list args;
   va_start(args, format);
-  begin(report, SLUICE_WARNING, rule, loc, format, args);
+  sl_report_vbegin(report, SLUICE_WARNING, rule, loc, format, args);
   va_end(args);
   sl_report_end(report);
 }

@@ -40,6 +40,10 @@ typedef struct sl_report {
 void sl_report_init(sl_report *report, sl_heap *heap, const sluice_sink *sink, sl_source *source);
 __attribute__((format(printf, 5, 6))) void sl_report_begin(sl_report *report, enum sluice_severity severity,
                                                            enum sl_rule rule, sl_loc loc, const char *format, ...);
+/* The same with the arguments of a caller that takes `...` itself. */
+__attribute__((format(printf, 5, 0))) void sl_report_vbegin(sl_report *report, enum sluice_severity severity,
+                                                            enum sl_rule rule, sl_loc loc, const char *format,
+                                                            va_list args);
 void sl_report_origin(sl_report *report, sl_origin origin);
 __attribute__((format(printf, 3, 4))) void sl_report_note(sl_report *report, sl_loc loc, const char *format, ...);
 void sl_report_end(sl_report *report);

@@ -31,6 +31,16 @@ void sl_print_stmt_head(sl_buf *buf, const sl_program *program, const struct sl_
 void sl_print_json(sl_buf *buf, const sl_program *program);
 int sl_parse_json(sl_program *program, sl_report *report);
 
+/* Where a statement comes from in another tool's source, for sl_report_origin; file NULL when it does not say. */
+static inline sl_origin sl_stmt_origin(const sl_program *program, const struct sl_kernel *kernel, sl_index stmt)
+{
+  sl_index origin = kernel->stmts.data[stmt].origin;
+  if (!origin)
+    return (sl_origin){ NULL, 0, 0 };
+  struct sl_origin_loc from = kernel->origins.data[origin];
+  return (sl_origin){ sl_text(program, from.file), from.line, from.column };
+}
+
 /* verify.c: names, scopes, registers, structure, dependence lines; needs no target. */
 int sl_verify_program(sl_program *program, sl_report *report);
 

@@ -3,6 +3,7 @@
  */
 #include "ir/lexer.h"
 
+#include "base/utf8.h"
 #include "ir/ir.h"
 
 enum { SPACE = 1, LETTER = 2, DIGIT = 4, HEX = 8, CONTROL = 16, HIGH = 32, WORD = LETTER | DIGIT };
@@ -66,31 +67,11 @@ __attribute__((format(printf, 4, 5))) static void lexer_error(sl_lexer *lexer, e
 {
   if (lexer->quiet)
     return;
-  sl_buf text;
-  sl_buf_init(&text, lexer->report->heap);
   va_list args;
   va_start(args, format);
-  sl_buf_vprintf(&text, format, args);
+  sl_report_vbegin(lexer->report, SLUICE_ERROR, rule, loc_of(lexer, at), format, args);
   va_end(args);
-  sl_error(lexer->report, rule, loc_of(lexer, at), "%s", sl_buf_text(&text));
-  sl_heap_free(lexer->report->heap, text.data);
-}
-
-/* Length of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7), 0 when there is none. */
-static size_t utf8_length(const char *at, const char *end)
-{
-  const uint8_t *byte = (const uint8_t *)at;
-  size_t length = byte[0] < 0xc2 ? 0 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : byte[0] < 0xf5 ? 4 : 0;
-  if (length == 0 || (size_t)(end - at) < length)
-    return 0;
-  uint8_t low = byte[0] == 0xe0 ? 0xa0 : byte[0] == 0xf0 ? 0x90 : 0x80;
-  uint8_t high = byte[0] == 0xed ? 0x9f : byte[0] == 0xf4 ? 0x8f : 0xbf;
-  if (byte[1] < low || byte[1] > high)
-    return 0;
-  for (size_t i = 2; i < length; i++)
-    if ((byte[i] & 0xc0) != 0x80)
-      return 0;
-  return length;
+  sl_report_end(lexer->report);
 }
 
 /* Reports the first byte in [from, to) that comments and strings may not hold. */
@@ -102,7 +83,7 @@ static void check_text(sl_lexer *lexer, const char *from, const char *to)
       lexer_error(lexer, SL_RULE_SYNTAX, from, "control character 0x%02x", (uint8_t)*from);
       return;
     }
-    if (has_class(*from, HIGH) && (length = utf8_length(from, to)) == 0) {
+    if (has_class(*from, HIGH) && (length = sl_utf8_length(from, (size_t)(to - from))) == 0) {
       lexer_error(lexer, SL_RULE_SYNTAX, from, "byte 0x%02x is not UTF-8", (uint8_t)*from);
       return;
     }
@@ -362,7 +343,7 @@ static void read_unknown(sl_lexer *lexer)
   uint8_t byte = (uint8_t)*at;
   lexer->kind = SL_TOKEN_ERROR;
   lexer->at = at + 1;
-  size_t length = has_class(*at, HIGH) ? utf8_length(at, lexer->end) : 0;
+  size_t length = has_class(*at, HIGH) ? sl_utf8_length(at, (size_t)(lexer->end - at)) : 0;
   if (length) {
     lexer->at = at + length;
     lexer_error(lexer, SL_RULE_SYNTAX, at, "'%.*s' can stand only in comments and strings",

@@ -26,16 +26,9 @@ void sl_verify_end_at(struct sl_verifier *v, sl_loc loc, const char *note)
 
 static void begin(struct sl_verifier *v, enum sl_rule rule, sl_loc loc, const char *format, va_list args)
 {
-  sl_buf text;
-  sl_buf_init(&text, v->heap);
-  sl_buf_vprintf(&text, format, args);
-  sl_report_begin(v->report, SLUICE_ERROR, rule, loc, "%s", sl_buf_text(&text));
-  sl_heap_free(v->heap, text.data);
-  sl_index origin = v->at ? v->kernel->stmts.data[v->at].origin : SL_NONE;
-  if (!origin)
-    return;
-  struct sl_origin_loc from = v->kernel->origins.data[origin];
-  sl_report_origin(v->report, (struct sl_origin){ sl_text(v->program, from.file), from.line, from.column });
+  sl_report_vbegin(v->report, SLUICE_ERROR, rule, loc, format, args);
+  if (v->at)
+    sl_report_origin(v->report, sl_stmt_origin(v->program, v->kernel, v->at));
 }
 
 void sl_verify_begin(struct sl_verifier *v, enum sl_rule rule, sl_loc loc, const char *format, ...)

@@ -242,15 +242,6 @@ static uint32_t lowest(uint64_t mask)
   return (uint32_t)__builtin_ctzll(mask);
 }
 
-static void report_origin(struct checker *c, sl_index stmt)
-{
-  sl_index origin = c->kernel->stmts.data[stmt].origin;
-  if (!origin)
-    return;
-  struct sl_origin_loc from = c->kernel->origins.data[origin];
-  sl_report_origin(c->report, (struct sl_origin){ sl_text(c->program, from.file), from.line, from.column });
-}
-
 static void read_register(struct checker *c, sl_name reg, sl_loc loc)
 {
   for (uint64_t mask = c->at_mask; mask; mask &= mask - 1) {
@@ -261,7 +252,7 @@ static void read_register(struct checker *c, sl_name reg, sl_loc loc)
     sl_report_begin(c->report, SLUICE_ERROR, SL_RULE_REGISTER, loc,
                     "register '%%%s' is read on '%s', which has not written it before", sl_text(c->program, reg),
                     sl_text(c->program, c->engine_names.data[list->bit]));
-    report_origin(c, c->at);
+    sl_report_origin(c->report, sl_stmt_origin(c->program, c->kernel, c->at));
     sl_report_end(c->report);
   }
 }
@@ -586,7 +577,7 @@ static void report_difference(struct checker *c, const struct query *query, uint
                   "'%s' and '%s' may disagree on this %s: they do not compute '%%%s' alike%s", a, b,
                   is_loop ? "loop" : "branch", sl_text(c->program, query->reg),
                   is_loop ? "; declare the loop 'divergent' if they should not" : "");
-  report_origin(c, query->stmt);
+  sl_report_origin(c->report, sl_stmt_origin(c->program, c->kernel, query->stmt));
   if (c->differ_a && c->differ_a == c->differ_b) {
     sl_report_note(c->report, c->kernel->stmts.data[c->differ_a].loc, "this differs from engine to engine");
   } else if (c->differ_a) {

@@ -125,14 +125,12 @@ static bool compile_or(struct compiler *c);
 __attribute__((format(printf, 3, 4))) static bool fail(struct compiler *c, const char *at, const char *format, ...)
 {
   if (!c->failed && c->report) {
-    sl_buf message;
-    sl_buf_init(&message, c->heap);
+    sl_loc loc = c->text->fixed ? c->text->loc : c->text->loc + (sl_loc)(at - c->text->formula);
     va_list args;
     va_start(args, format);
-    sl_buf_vprintf(&message, format, args);
+    sl_report_vbegin(c->report, SLUICE_ERROR, SL_RULE_TARGET, loc, format, args);
     va_end(args);
-    sl_loc loc = c->text->fixed ? c->text->loc : c->text->loc + (sl_loc)(at - c->text->formula);
-    sl_error(c->report, SL_RULE_TARGET, loc, "%s", sl_buf_text(&message));
+    sl_report_end(c->report);
   }
   c->failed = true;
   return false;

@@ -14,19 +14,12 @@
 
 static void begin(struct sl_legality *l, enum sl_rule rule, sl_loc loc, const char *format, va_list args)
 {
-  sl_buf text;
-  sl_buf_init(&text, l->heap);
-  sl_buf_vprintf(&text, format, args);
   if (loc == SL_NO_LOC && l->at)
     loc = l->kernel->stmts.data[l->at].loc;
-  sl_report_begin(l->report, SLUICE_ERROR, rule, loc, "%s", sl_buf_text(&text));
-  sl_heap_free(l->heap, text.data);
+  sl_report_vbegin(l->report, SLUICE_ERROR, rule, loc, format, args);
   l->limit_errors += rule == SL_RULE_LIMIT;
-  sl_index origin = l->at ? l->kernel->stmts.data[l->at].origin : SL_NONE;
-  if (!origin)
-    return;
-  struct sl_origin_loc from = l->kernel->origins.data[origin];
-  sl_report_origin(l->report, (struct sl_origin){ sl_text(l->program, from.file), from.line, from.column });
+  if (l->at)
+    sl_report_origin(l->report, sl_stmt_origin(l->program, l->kernel, l->at));
 }
 
 void sl_legality_begin(struct sl_legality *l, enum sl_rule rule, sl_loc loc, const char *format, ...)

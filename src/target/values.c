@@ -7,13 +7,11 @@
 
 bool sl_reader_fail(struct sl_reader *reader, sl_loc loc, const char *format, ...)
 {
-  sl_buf message;
-  sl_buf_init(&message, reader->report->heap);
   va_list args;
   va_start(args, format);
-  sl_buf_vprintf(&message, format, args);
+  sl_report_vbegin(reader->report, SLUICE_ERROR, SL_RULE_TARGET, loc, format, args);
   va_end(args);
-  sl_error(reader->report, SL_RULE_TARGET, loc, "%s", sl_buf_text(&message));
+  sl_report_end(reader->report);
   return false;
 }
 
