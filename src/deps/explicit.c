@@ -29,15 +29,6 @@ struct resolver {
   sl_vec(struct copy_list) copy_lists;
 };
 
-void sl_positions_find(sl_positions *positions, sl_heap *heap, const struct sl_kernel *kernel)
-{
-  positions->len = 0;
-  (void)sl_vec_extend(heap, positions, kernel->stmts.len);
-  uint32_t next = 1;
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
-    positions->data[at] = next++;
-}
-
 static uint32_t block_depth(const struct sl_kernel *kernel, sl_index block)
 {
   uint32_t depth = 0;
@@ -75,12 +66,6 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
   return block == outer;
 }
 
-/* The next place where a number of a copy or an iteration begins, or NULL: "name.0@1". */
-static const char *next_number(const char *label)
-{
-  return strpbrk(label, ".@");
-}
-
 static void note_copy(struct resolver *r, sl_name base, sl_name label)
 {
   bool is_new;
@@ -109,7 +94,7 @@ static void find_labels(struct resolver *r)
                          op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE };
     /* Every prefix that ends before a number names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
-    for (const char *number = next_number(text); number; number = next_number(number + 1)) {
+    for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1)) {
       sl_name base = sl_names_find(&r->program->names, text, (size_t)(number - text));
       if (base)
         note_copy(r, base, label);
@@ -319,9 +304,8 @@ int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct 
   return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
 }
 
-int sl_deps_check(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
+int sl_deps_check(sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
-  (void)target;
   sl_heap *scratch = sl_heap_child_new(&program->heap);
   sl_edges edges = { 0 };
   struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report, .edges = &edges };

@@ -8,7 +8,6 @@
 #define SL_DEPS_EXPLICIT_H
 
 #include "ir/ir.h"
-#include "target/target.h"
 
 struct sl_edge {
   sl_index producer, consumer; /* statements */
@@ -23,10 +22,6 @@ struct sl_edge {
 };
 typedef sl_vec(struct sl_edge) sl_edges;
 
-/* Text-order number of every statement, from 1; 0 for statements that are not linked. */
-typedef sl_vec(uint32_t) sl_positions;
-void sl_positions_find(sl_positions *positions, sl_heap *heap, const struct sl_kernel *kernel);
-
 /* The innermost block around both statements. O(depth). */
 sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b);
 /* Whether `outer` is `block` or a block around it. O(depth). */
@@ -38,7 +33,7 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
 int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report);
 
 /* The checks of sl_deps_resolve alone, for verification. */
-int sl_deps_check(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
+int sl_deps_check(sl_program *program, struct sl_kernel *kernel, sl_report *report);
 
 /* "ld -> ex (i: 2)", as the line is written. */
 void sl_print_dep(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, uint32_t line);

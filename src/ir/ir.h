@@ -31,6 +31,12 @@ void sl_print_stmt_head(sl_buf *buf, const sl_program *program, const struct sl_
 void sl_print_json(sl_buf *buf, const sl_program *program);
 int sl_parse_json(sl_program *program, sl_report *report);
 
+/* Where the next number of a copy (`.`) or an iteration (`@`) begins in a label, or NULL: "mm@2.0". */
+static inline const char *sl_label_number(const char *label)
+{
+  return strpbrk(label, ".@");
+}
+
 /* Where a statement comes from in another tool's source, for sl_report_origin; file NULL when it does not say. */
 static inline sl_origin sl_stmt_origin(const sl_program *program, const struct sl_kernel *kernel, sl_index stmt)
 {

@@ -217,11 +217,6 @@ void sl_stmt_insert_before(struct sl_kernel *kernel, sl_index at, sl_index stmt)
   link_between(kernel, next->block, next->prev, stmt, at);
 }
 
-void sl_stmt_insert_first(struct sl_kernel *kernel, sl_index block, sl_index stmt)
-{
-  link_between(kernel, block, SL_NONE, stmt, kernel->blocks.data[block].first);
-}
-
 void sl_stmt_unlink(struct sl_kernel *kernel, sl_index index)
 {
   struct sl_stmt *stmts = kernel->stmts.data;

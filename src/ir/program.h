@@ -403,7 +403,6 @@ sl_index sl_op_stmt_new(struct sl_kernel *kernel, sl_loc loc); /* with a fresh o
 sl_index sl_block_new(struct sl_kernel *kernel, sl_index owner);
 void sl_stmt_append(struct sl_kernel *kernel, sl_index block, sl_index stmt);
 void sl_stmt_insert_before(struct sl_kernel *kernel, sl_index at, sl_index stmt);
-void sl_stmt_insert_first(struct sl_kernel *kernel, sl_index block, sl_index stmt);
 void sl_stmt_unlink(struct sl_kernel *kernel, sl_index stmt);
 
 static inline struct sl_stmt *sl_stmt_get(const struct sl_kernel *kernel, sl_index stmt)

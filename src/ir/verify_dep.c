@@ -22,14 +22,14 @@ static sl_index common_block(const struct sl_verifier *v, sl_index a, sl_index b
   return a;
 }
 
-/* Every proper prefix that ends before a dot names this copy too: "ld" and "ld.0" for "ld.0.1". */
+/* Every proper prefix that ends before a number names this copy too: "ld" and "ld.0" for "ld.0.1". */
 static void note_copy(struct dep_check *check, sl_name label, sl_index stmt)
 {
   const struct sl_verifier *v = check->v;
   const char *text = sl_text(v->program, label);
   sl_index block = v->kernel->stmts.data[stmt].block;
-  for (const char *dot = strpbrk(text, ".@"); dot; dot = strpbrk(dot + 1, ".@")) {
-    sl_name base = sl_names_find(&v->program->names, text, (size_t)(dot - text));
+  for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1)) {
+    sl_name base = sl_names_find(&v->program->names, text, (size_t)(number - text));
     if (!base)
       continue; /* nothing mentions it */
     bool is_new;

@@ -25,7 +25,7 @@ static void check_label(struct sl_verifier *v, const struct sl_op *op)
     return;
   }
   *entry = (struct sl_label_entry){ v->scope.kernel, v->at };
-  if (strpbrk(text, ".@"))
+  if (sl_label_number(text))
     v->has_copies = true;
 }
 
