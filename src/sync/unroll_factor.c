@@ -56,8 +56,8 @@ static void note_labels(struct factor *f)
       continue;
     sl_name label = sl_stmt_op(kernel, at)->label;
     const char *text = sl_text(f->program, label);
-    for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
-      sl_name prefix = sl_names_find(&f->program->names, text, (size_t)(dot - text));
+    for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1)) {
+      sl_name prefix = sl_names_find(&f->program->names, text, (size_t)(number - text));
       if (prefix)
         *sl_map_put(&f->inside, f->heap, prefix, NULL) |= PREFIX;
     }
