@@ -22,6 +22,14 @@ typedef struct sluice_input {
   size_t count; /**< >= 1 */
 } sluice_input;
 
+/** How far a check is. */
+typedef struct sluice_check_progress {
+  const char *kernel;   /**< valid during the call */
+  bool is_judging;      /**< false: trying runs; true: looking at waits that may be stronger than needed */
+  uint64_t done, total; /**< runs, or waits when judging */
+  uint64_t events;      /**< instructions executed so far for this kernel */
+} sluice_check_progress;
+
 typedef struct sluice_check_options {
   /** Take the dependences from this verified program instead (the unsynchronized kernel), matching instructions by label;
    * kernels are matched by name. NULL: the program's own. */
@@ -33,8 +41,11 @@ typedef struct sluice_check_options {
   uint64_t seed;       /**< of the sample */
   bool judge_waits;    /**< also look for redundant and loose waits */
   bool minimal;        /**< find a set of redundant waits that may be deleted together */
+  /** Called after every run and every judged wait, on the calling thread; it must return and not use the result. May be NULL. */
+  void (*progress)(void *context, const sluice_check_progress *progress);
+  void *progress_context;
 } sluice_check_options;
-#define SLUICE_CHECK_OPTIONS_INIT { NULL, NULL, 0, 50000000, 4096, 1, true, false }
+#define SLUICE_CHECK_OPTIONS_INIT { NULL, NULL, 0, 50000000, 4096, 1, true, false, NULL, NULL }
 
 /** One finding about a kernel. Text is owned by the result. */
 typedef struct sluice_finding {

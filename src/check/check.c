@@ -55,6 +55,14 @@ static uint64_t budget_left(const struct subject *s)
   return most > s->events ? most - s->events : 0;
 }
 
+static void tell_progress(const struct subject *s, bool is_judging, uint64_t done, uint64_t total)
+{
+  const sluice_check_options *options = s->call->options;
+  if (options->progress)
+    options->progress(options->progress_context,
+                      &(sluice_check_progress){ s->context.kernel, is_judging, done, total, s->events });
+}
+
 static enum sl_run_status run_row(struct subject *s, uint32_t row, struct sl_weakening weakening)
 {
   sl_bound_inputs_select(&s->own, row);
@@ -76,6 +84,7 @@ static void run_all(struct subject *s)
   for (uint32_t row = 0; row < s->choices.row_count; row++) {
     enum sl_run_status status = run_row(s, row, none);
     s->runs++;
+    tell_progress(s, false, s->runs, s->choices.row_count);
     switch (status) {
     case SL_RUN_OK: break;
     case SL_RUN_MEANINGLESS: s->meaningless++; break;
@@ -140,13 +149,15 @@ static void for_each_wait(struct subject *s, void (*judge)(struct subject *s, sl
 {
   const struct sl_kernel *kernel = s->machine.code.kernel;
   bool *deleted = sl_heap_calloc(s->machine.heap, kernel->waits.len + 1u, sizeof *deleted);
-  uint32_t killer = 0;
+  uint32_t killer = 0, judged = 0;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    for (uint32_t i = 0; i < op->wait_count && budget_left(s); i++)
+    for (uint32_t i = 0; i < op->wait_count && budget_left(s); i++) {
       judge(s, at, op->first_wait + i, deleted, &killer);
+      tell_progress(s, true, ++judged, kernel->waits.len);
+    }
   }
   sl_heap_free(s->machine.heap, deleted);
   if (!budget_left(s))

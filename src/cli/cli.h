@@ -148,6 +148,21 @@ struct cli_inputs {
 bool cli_read_inputs(struct cli_inputs *inputs, const struct cli_call *call);
 void cli_free_inputs(struct cli_inputs *inputs);
 
+/* ---- progress.c ---- */
+
+/* A line on a terminal that is written over and over; nothing is shown when stderr is not one. */
+struct cli_progress {
+  bool is_shown;
+  int width;         /* of what stands there */
+  uint64_t shown_at; /* in ms */
+};
+struct cli_progress cli_progress_begin(void);
+/* Whether it is time to draw again: for work that reports often. */
+bool cli_progress_is_due(struct cli_progress *progress);
+__attribute__((format(printf, 2, 3))) void cli_progress_draw(struct cli_progress *progress, const char *format, ...);
+/* Before anything else is written to stderr, and at the end. */
+void cli_progress_clear(struct cli_progress *progress);
+
 /* ---- output.c ---- */
 
 /* Writes to a file by way of a temporary one beside it, so that the file is there whole or as it was; NULL and `-` are

@@ -1,6 +1,7 @@
 /* cmd_check.c: `sluice check`: judges synchronized kernels. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,14 @@ static int exit_code_of(enum sluice_verdict verdict)
   return verdict == SLUICE_VERDICT_OK ? CLI_DONE : verdict == SLUICE_VERDICT_WRONG ? CLI_NO : CLI_UNDECIDED;
 }
 
+static void show_progress(void *context, const sluice_check_progress *progress)
+{
+  struct cli_progress *line = context;
+  if (cli_progress_is_due(line))
+    cli_progress_draw(line, "%s: %" PRIu64 " of %" PRIu64 " %s, %.1f million instructions", progress->kernel, progress->done,
+                      progress->total, progress->is_judging ? "waits judged" : "runs", (double)progress->events / 1e6);
+}
+
 static int check(const struct cli_call *call, const struct cli_inputs *inputs, const sluice_program *program,
                  const sluice_program *against, const sluice_targets *targets)
 {
@@ -65,7 +74,11 @@ static int check(const struct cli_call *call, const struct cli_inputs *inputs, c
   options.seed = cli_number(call, "seed", options.seed);
   options.judge_waits = !cli_has(call, "no-judge");
   options.minimal = cli_has(call, "minimal");
+  struct cli_progress line = cli_progress_begin();
+  options.progress = show_progress;
+  options.progress_context = &line;
   int code = cli_exit_code(sluice_check(&result, program, targets, &options, &cli_sink));
+  cli_progress_clear(&line);
   if (code != CLI_DONE)
     return code;
   struct cli_report report = { program, call->arguments[0], cli_value_of(call, "against"), result };

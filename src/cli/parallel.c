@@ -79,37 +79,22 @@ static size_t start_threads(pthread_t *threads, size_t wanted, struct team *team
 
 /* ---- what is seen of it ---- */
 
-/* A line on a terminal that is written over and over. */
-struct progress {
-  bool is_shown;
-  int width; /* of what stands there */
-};
-
-static void clear(struct progress *progress)
+static void draw(struct cli_progress *progress, const struct team *team)
 {
-  if (progress->width)
-    fprintf(stderr, "\r%*s\r", progress->width, "");
-  progress->width = 0;
-}
-
-static void draw(struct progress *progress, const struct team *team)
-{
-  char line[100], failures[40] = "";
-  if (!progress->is_shown || team->done == team->count)
+  char failures[40] = "";
+  if (team->done == team->count)
     return;
   if (team->failed)
     snprintf(failures, sizeof failures, ", %zu failed", team->failed);
-  clear(progress);
-  progress->width = snprintf(line, sizeof line, "%zu of %zu files done%s", team->done, team->count, failures);
-  fputs(line, stderr);
+  cli_progress_draw(progress, "%zu of %zu files done%s", team->done, team->count, failures);
 }
 
 /* Called with the mutex held, returns with it held. */
-static void print_messages(struct team *team, size_t i, struct progress *progress)
+static void print_messages(struct team *team, size_t i, struct cli_progress *progress)
 {
   struct item *item = &team->items[i];
   if (item->length) {
-    clear(progress);
+    cli_progress_clear(progress);
     pthread_mutex_unlock(&team->mutex);
     fwrite(item->messages, 1, item->length, stderr);
     pthread_mutex_lock(&team->mutex);
@@ -119,7 +104,7 @@ static void print_messages(struct team *team, size_t i, struct progress *progres
 
 static void print_in_order(struct team *team)
 {
-  struct progress progress = { isatty(STDERR_FILENO) == 1, 0 };
+  struct cli_progress progress = cli_progress_begin();
   pthread_mutex_lock(&team->mutex);
   for (size_t printed = 0; printed < team->count;) {
     if (team->items[printed].is_done) {
@@ -130,7 +115,7 @@ static void print_in_order(struct team *team)
     pthread_cond_wait(&team->item_is_done, &team->mutex);
   }
   pthread_mutex_unlock(&team->mutex);
-  clear(&progress);
+  cli_progress_clear(&progress);
 }
 
 void cli_parallel(int *codes, size_t count, size_t threads, int (*work)(void *context, size_t item), void *context)

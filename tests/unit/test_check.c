@@ -269,6 +269,40 @@ static void test_kernels_are_matched_by_name(void **state)
 }
 
 /* What was synchronized in memory has no text; nothing is read again. */
+struct seen {
+  sluice_check_progress last[2]; /* by is_judging */
+  uint32_t calls[2];
+};
+
+static void keep_progress(void *context, const sluice_check_progress *progress)
+{
+  struct seen *seen = context;
+  assert_string_equal(progress->kernel, "right");
+  assert_int_equal(progress->done, ++seen->calls[progress->is_judging]);
+  assert_true(progress->events >= seen->last[progress->is_judging].events);
+  seen->last[progress->is_judging] = *progress;
+}
+
+/* Every run and every wait is told, in order, up to the end. */
+static void test_progress(void **state)
+{
+  (void)state;
+  struct session session;
+  struct seen seen = { 0 };
+  begin(&session, race_and_right);
+  assert_int_equal(sluice_program_select(session.program, "right", NULL), SLUICE_OK);
+  session.options.progress = keep_progress;
+  session.options.progress_context = &seen;
+  assert_int_equal(check(&session), SLUICE_OK);
+  const sluice_check_summary *right = summary(&session, 0, 1);
+  assert_int_equal(seen.last[0].done, right->runs);
+  assert_int_equal(seen.last[0].total, right->runs);
+  assert_int_equal(seen.last[1].done, 2);
+  assert_int_equal(seen.last[1].total, 2);
+  assert_int_equal(seen.last[1].events, right->events);
+  end(&session);
+}
+
 static void test_result_of_sync(void **state)
 {
   (void)state;
@@ -299,6 +333,7 @@ int main(void)
     cmocka_unit_test(test_summaries),
     cmocka_unit_test(test_inputs),
     cmocka_unit_test(test_kernels_are_matched_by_name),
+    cmocka_unit_test(test_progress),
     cmocka_unit_test(test_result_of_sync),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
