@@ -1,10 +1,10 @@
-# cmake -DFILES="a.target;b.target" -DOUTPUT=out.c -P embed.cmake
-# Writes each file as a NUL-terminated byte array: string literals longer than 4095 bytes are not portable C11.
+# cmake -DFILES="a.target;b.target" -DNAMES="a;b" -DHEADER=target/embedded.h -DTYPE=sl_embedded_target -DOUTPUT=out.c -P embed.cmake
+# Writes each file as a NUL-terminated byte array: string literals longer than 4095 bytes are not portable C11. The array
+# of all of them is TYPEs[], of struct TYPE, as HEADER declares them.
 set(arrays "")
 set(rows "")
 set(count 0)
-foreach(file IN LISTS FILES)
-  get_filename_component(name ${file} NAME_WE)
+foreach(file name IN ZIP_LISTS FILES NAMES)
   file(READ ${file} bytes HEX)
   string(REGEX REPLACE "(................................)" "\\1\n  " bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
@@ -15,11 +15,11 @@ endforeach()
 if(count EQUAL 0)
   set(rows "  { 0, 0 }\n")
 endif()
-file(WRITE ${OUTPUT} "/* Made by cmake/embed.cmake from targets/. */
-#include \"target/embedded.h\"
+file(WRITE ${OUTPUT} "/* Made by cmake/embed.cmake. */
+#include \"${HEADER}\"
 
 ${arrays}
-const struct sl_embedded_target sl_embedded_targets[] = {
+const struct ${TYPE} ${TYPE}s[] = {
 ${rows}};
-const unsigned sl_embedded_target_count = ${count};
+const unsigned ${TYPE}_count = ${count};
 ")

@@ -10,5 +10,6 @@
 #include <sluice/sim.h>
 #include <sluice/sync.h>
 #include <sluice/target.h>
+#include <sluice/view.h>
 
 #endif
