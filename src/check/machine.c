@@ -266,12 +266,6 @@ static bool reached(const struct sl_machine *m, uint32_t value, uint32_t thresho
   return target->sem.is_signed ? (int32_t)value >= (int32_t)threshold : value >= threshold;
 }
 
-static uint64_t greatest(const struct sl_target *target)
-{
-  uint32_t bits = target->sem.width - (target->sem.is_signed ? 1u : 0u);
-  return ((uint64_t)1 << bits) - 1;
-}
-
 /* The oldest kept update that brings the semaphore to `units` over its base; NULL when the waiter need not know one. Searched
  * from where the last one was found: waits ask for more and more. */
 static const struct sl_update *find_update(struct sl_sem_state *sem, uint32_t units)
@@ -581,7 +575,7 @@ static void check_exact_waits(struct sl_machine *m, uint32_t engine, struct sl_s
 static void add_units(struct sl_machine *m, uint32_t engine, sl_index stmt, struct sl_sem_state *sem, uint32_t by, uint32_t stream)
 {
   uint64_t value = (uint64_t)sem->value + by;
-  if (value > greatest(m->code.target) && !m->code.target->sem.modular) {
+  if (value > sl_target_largest_sem(m->code.target) && !m->code.target->sem.modular) {
     m->witness.sem = (uint32_t)(sem - m->sems);
     stop(m, SL_RUN_LIMIT, engine, stmt);
     return;

@@ -55,18 +55,6 @@ bool sl_copy_is_opaque(const struct sl_kernel *kernel, struct sl_cond cond)
   return false;
 }
 
-static bool holds(enum sl_compare op, int64_t a, int64_t b)
-{
-  switch (op) {
-  case SL_CMP_EQ: return a == b;
-  case SL_CMP_NE: return a != b;
-  case SL_CMP_LT: return a < b;
-  case SL_CMP_LE: return a <= b;
-  case SL_CMP_GT: return a > b;
-  default: return a >= b;
-  }
-}
-
 int sl_copy_decide(const struct sl_copier *c, struct sl_cond cond)
 {
   const struct sl_kernel *kernel = c->kernel;
@@ -79,7 +67,7 @@ int sl_copy_decide(const struct sl_copier *c, struct sl_cond cond)
       is_open = true;
       continue;
     }
-    if (holds((enum sl_compare)cmp.op, kernel->exprs.data[a].u.value, kernel->exprs.data[b].u.value) == cond.any)
+    if (sl_compare_holds((enum sl_compare)cmp.op, kernel->exprs.data[a].u.value, kernel->exprs.data[b].u.value) == cond.any)
       return cond.any;
   }
   return is_open ? -1 : !cond.any;

@@ -5,6 +5,7 @@
  * block or before a kernel, `-` before a number as an operator or as its sign, SL_GENERATED.
  * Requires trees within the nesting limits of ir.h. O(size), allocates nothing.
  */
+#include "ir/eval.h"
 #include "ir/ir.h"
 
 struct pair {
@@ -64,28 +65,15 @@ static bool same_flags(struct pair *pair, uint8_t a, uint8_t b, bool first)
 
 /* ---- expressions, conditions, attributes ---- */
 
-/* The value of an integer, whether its sign is an operator or part of it. */
-static bool integer_of(const struct sl_kernel *kernel, sl_index index, int64_t *value)
-{
-  const struct sl_expr *expr = &kernel->exprs.data[index];
-  bool negated = expr->kind == SL_EXPR_NEG;
-  if (negated)
-    expr = &kernel->exprs.data[expr->u.sub.lhs];
-  if (expr->kind != SL_EXPR_INT || (negated && expr->u.value < 0))
-    return false;
-  *value = negated ? -expr->u.value : expr->u.value;
-  return true;
-}
-
 static bool equal_expr(const struct pair *pair, sl_index a, sl_index b)
 {
   int64_t va = 0, vb = 0;
   if (!a || !b)
     return !a == !b;
-  bool ia = integer_of(pair->ka, a, &va), ib = integer_of(pair->kb, b, &vb);
+  const struct sl_expr *ea = &pair->ka->exprs.data[a], *eb = &pair->kb->exprs.data[b];
+  bool ia = sl_expr_is_integer(pair->ka, ea, &va), ib = sl_expr_is_integer(pair->kb, eb, &vb);
   if (ia || ib)
     return ia && ib && va == vb;
-  const struct sl_expr *ea = &pair->ka->exprs.data[a], *eb = &pair->kb->exprs.data[b];
   if (ea->kind != eb->kind)
     return false;
   if (ea->kind == SL_EXPR_NAME || ea->kind == SL_EXPR_REG)

@@ -24,6 +24,32 @@ static struct sl_constant modulo(int64_t a, int64_t b)
   return sl_constant_of(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
 
+bool sl_expr_is_integer(const struct sl_kernel *kernel, const struct sl_expr *expr, int64_t *value)
+{
+  bool negated = expr->kind == SL_EXPR_NEG;
+  if (negated)
+    expr = &kernel->exprs.data[expr->u.sub.lhs];
+  if (expr->kind != SL_EXPR_INT || (negated && expr->u.value < 0))
+    return false;
+  *value = negated ? -expr->u.value : expr->u.value;
+  return true;
+}
+
+bool sl_compare_holds(enum sl_compare op, int64_t a, int64_t b)
+{
+  switch (op) {
+  case SL_CMP_EQ: return a == b;
+  case SL_CMP_NE: return a != b;
+  case SL_CMP_LT: return a < b;
+  case SL_CMP_LE: return a <= b;
+  case SL_CMP_GT: return a > b;
+  case SL_CMP_GE: return a >= b;
+  case SL_CMP_OPAQUE: break;
+  }
+  assert(false && "an opaque condition compares nothing");
+  return false;
+}
+
 struct sl_constant sl_constant_binary(enum sl_expr_kind kind, struct sl_constant a, struct sl_constant b)
 {
   bool divides = kind == SL_EXPR_DIV || kind == SL_EXPR_MOD;

@@ -34,6 +34,12 @@ static inline struct sl_constant sl_constant_none(enum sl_constant_state state)
 /* Applies a binary kind (ADD ... MOD) to two values. */
 struct sl_constant sl_constant_binary(enum sl_expr_kind kind, struct sl_constant a, struct sl_constant b);
 
+/* Whether a comparison, not an opaque one, holds. */
+bool sl_compare_holds(enum sl_compare op, int64_t a, int64_t b);
+
+/* The value of an expression that is an integer, whether its minus sign is an operator or part of it: the text is the same. */
+bool sl_expr_is_integer(const struct sl_kernel *kernel, const struct sl_expr *expr, int64_t *value);
+
 /* What a NAME or REG stands for. */
 typedef struct sl_constant (*sl_eval_lookup)(void *user, enum sl_expr_kind kind, sl_name name);
 

@@ -9,6 +9,7 @@
  * blocks | kernel, program
  */
 #include "base/prefetch.h"
+#include "ir/eval.h"
 #include "ir/ir.h"
 
 enum { LINE_WIDTH = 100, INDENT = 2, BREAK_INDENT = 4, BUFFER_NAME_MAX = 24 };
@@ -193,22 +194,10 @@ static bool may_share_line(const struct sl_kernel *kernel, sl_index before, uint
 /* Where an expression stands: what may stand there without parentheses. */
 enum level { LEVEL_SUM, LEVEL_TERM, LEVEL_FACTOR };
 
-/* The value of an integer, whether its minus sign is an operator or part of it: both are printed alike. */
-static bool integer_of(const struct sl_kernel *kernel, const struct sl_expr *expr, int64_t *value)
-{
-  bool negated = expr->kind == SL_EXPR_NEG;
-  if (negated)
-    expr = &kernel->exprs.data[expr->u.sub.lhs];
-  if (expr->kind != SL_EXPR_INT || (negated && expr->u.value < 0))
-    return false;
-  *value = negated ? -expr->u.value : expr->u.value;
-  return true;
-}
-
 static enum level level_of(const struct sl_kernel *kernel, const struct sl_expr *expr)
 {
   int64_t value;
-  if (integer_of(kernel, expr, &value))
+  if (sl_expr_is_integer(kernel, expr, &value))
     return value < 0 ? LEVEL_SUM : LEVEL_FACTOR;
   switch (expr->kind) {
   case SL_EXPR_NAME: case SL_EXPR_REG: return LEVEL_FACTOR;
@@ -242,7 +231,7 @@ static void put_expr(struct printer *out, sl_index index, enum level level);
 static void put_bare_expr(struct printer *out, const struct sl_expr *expr, enum level own)
 {
   int64_t value;
-  if (integer_of(out->kernel, expr, &value)) {
+  if (sl_expr_is_integer(out->kernel, expr, &value)) {
     sl_buf_int(out->buf, value);
     return;
   }
@@ -572,7 +561,7 @@ static void put_stmt(struct printer *out, sl_index stmt)
 static bool is_digits(const struct sl_kernel *kernel, sl_index index)
 {
   int64_t value;
-  return integer_of(kernel, &kernel->exprs.data[index], &value) && value >= 0;
+  return sl_expr_is_integer(kernel, &kernel->exprs.data[index], &value) && value >= 0;
 }
 
 static void put_buffer(struct printer *out, sl_index item)

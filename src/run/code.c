@@ -232,18 +232,6 @@ static int64_t evaluate(struct sl_thread *thread, struct sl_engine_state *state,
   return 0;
 }
 
-static bool compare(enum sl_compare op, int64_t a, int64_t b)
-{
-  switch (op) {
-  case SL_CMP_EQ: return a == b;
-  case SL_CMP_NE: return a != b;
-  case SL_CMP_LT: return a < b;
-  case SL_CMP_LE: return a <= b;
-  case SL_CMP_GT: return a > b;
-  default: return a >= b;
-  }
-}
-
 /* Every comparison is evaluated, also when the result is known: opaque places advance alike on all engines. */
 static bool holds(struct sl_thread *thread, struct sl_engine_state *state, struct sl_cond cond, sl_index at)
 {
@@ -259,7 +247,7 @@ static bool holds(struct sl_thread *thread, struct sl_engine_state *state, struc
       value = thread->inputs->outcome(thread->inputs, cmp->opaque, place, state->asked[place]++);
     } else {
       int64_t a = evaluate(thread, state, cmp->lhs, 0, at);
-      value = compare((enum sl_compare)cmp->op, a, evaluate(thread, state, cmp->rhs, 0, at));
+      value = sl_compare_holds((enum sl_compare)cmp->op, a, evaluate(thread, state, cmp->rhs, 0, at));
     }
     result = cond.any ? result || value : result && value;
   }

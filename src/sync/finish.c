@@ -80,12 +80,6 @@ static uint64_t executions(const struct sl_kernel *kernel, sl_index stmt)
   return times;
 }
 
-static uint64_t greatest_value(const struct sl_target *target)
-{
-  uint32_t bits = target->sem.width - (target->sem.is_signed ? 1 : 0);
-  return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-}
-
 /* With plain compare a counter must not outgrow its width. Trip counts that are not numbers cannot be bounded here: the
  * checker samples them. Under modular compare only differences matter, and those are bounded by the checks on distances. */
 static void check_counts(const sl_program *program, const struct sl_kernel *kernel, const struct sl_target *target,
@@ -109,11 +103,11 @@ static void check_counts(const sl_program *program, const struct sl_kernel *kern
     }
   }
   for (uint32_t s = 1; s < kernel->sems.len && !target->sem.modular; s++)
-    if (sums.data[s - 1] > greatest_value(target))
+    if (sums.data[s - 1] > sl_target_largest_sem(target))
       sl_error(report, SL_RULE_LIMIT, kernel->loc,
                "semaphore '%s' would count to %" PRIu64 ", and %s has semaphores of %u bits (up to %" PRIu64 ")",
                sl_text(program, kernel->sems.data[s].name), sums.data[s - 1], target->name, target->sem.width,
-               greatest_value(target));
+               sl_target_largest_sem(target));
 }
 
 int sl_check_limits(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)

@@ -46,16 +46,9 @@ static sl_loc stmt_loc(const struct sl_legality *l)
 
 /* ---- limits ---- */
 
-/* The largest number of a register or counter of so many bits. */
-static uint64_t largest_value(uint32_t width, bool is_signed)
-{
-  uint32_t bits = is_signed && width > 0 ? width - 1 : width;
-  return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-}
-
 static void check_sem_value(struct sl_legality *l, sl_loc loc, uint64_t value, const char *what)
 {
-  uint64_t largest = largest_value(l->target->sem.width, l->target->sem.is_signed);
+  uint64_t largest = sl_target_largest_sem(l->target);
   if (l->target->sem.width > 0 && value > largest)
     sl_legality_error(l, SL_RULE_LIMIT, loc, "%s %llu: semaphores of '%s' count to %llu", what,
                       (unsigned long long)value, l->target->name, (unsigned long long)largest);
@@ -251,7 +244,7 @@ static void check_target_op(struct sl_legality *l, const struct sl_op *op)
 /* Numbers of register operations fit a register, or a semaphore. */
 static void check_numbers(struct sl_legality *l, const struct sl_op *op)
 {
-  uint64_t largest = largest_value(l->target->registers.width, false);
+  uint64_t largest = sl_largest_value(l->target->registers.width, false);
   for (uint32_t i = 0; i < (uint32_t)op->dst_count + op->src_count; i++) {
     const struct sl_operand *operand = &l->kernel->operands.data[op->first_operand + i];
     if (operand->kind != SL_OPERAND_INT)

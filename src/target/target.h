@@ -194,4 +194,16 @@ static inline uint32_t sl_target_usable_registers(const struct sl_target *target
   return target->registers.count ? target->registers.count - target->registers.reserved : UINT32_MAX;
 }
 
+/* The largest number of so many bits; a sign takes one of them. */
+static inline uint64_t sl_largest_value(uint32_t width, bool is_signed)
+{
+  uint32_t bits = is_signed && width > 0 ? width - 1 : width;
+  return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+/* How far a semaphore counts. */
+static inline uint64_t sl_target_largest_sem(const struct sl_target *target)
+{
+  return sl_largest_value(target->sem.width, target->sem.is_signed);
+}
+
 #endif
