@@ -163,6 +163,17 @@ __attribute__((format(printf, 2, 3))) void cli_progress_draw(struct cli_progress
 /* Before anything else is written to stderr, and at the end. */
 void cli_progress_clear(struct cli_progress *progress);
 
+/* ---- settings.c ---- */
+
+/* Every --set NAME=VALUE as the simulator takes them. */
+struct cli_settings {
+  sluice_setting *list;
+  size_t count;
+};
+/* False after reporting; cli_free_settings ends them also then. */
+bool cli_read_settings(struct cli_settings *settings, const struct cli_call *call);
+void cli_free_settings(struct cli_settings *settings);
+
 /* ---- output.c ---- */
 
 /* Writes to a file by way of a temporary one beside it, so that the file is there whole or as it was; NULL and `-` are
@@ -189,6 +200,7 @@ int cli_write_depfile(const struct cli_call *call, char *const *outputs);
 /* codes[i] = work(context, i) for every i < count, in threads. What an item says as messages comes out on stderr whole and in
  * the order of items; a terminal also gets a line that counts what is done. */
 void cli_parallel(int *codes, size_t count, size_t threads, int (*work)(void *context, size_t item), void *context);
+size_t cli_processor_count(void);
 
 /* ---- published.c: figures of other people ---- */
 
@@ -197,6 +209,7 @@ extern const char cli_published_source[];
 struct cli_published {
   int semaphores, registers; /* CLI_UNPUBLISHED when the table leaves it out; registers are per engine */
   unsigned code;             /* in tenths of a KiB */
+  unsigned latency;          /* in hundredths of the latency with barriers */
 };
 enum { CLI_UNPUBLISHED = -1 };
 /* By the base name of the kernel's file and the name of our strategy; NULL when the table has no such row or column. */

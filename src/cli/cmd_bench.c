@@ -1,10 +1,9 @@
 /* cmd_bench.c: `sluice bench`: every strategy side by side, and the version synchronized by hand where there is one. A
- * strategy that cannot express a kernel is a row with the reason, not a failure.
+ * strategy that cannot express a kernel is a row with the reason, not a failure; so is a kernel that cannot be simulated.
  */
 #define _XOPEN_SOURCE 700 /* access */
-#include "cli.h"
+#include "bench.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,11 @@ const struct cli_option cli_bench_options[] = {
   { "csv", 0, CLI_FLAG, NULL, "print comma-separated values" },
   { "published", 0, CLI_FLAG, NULL,
     "also print the published figures of the nine kernels of bench/table2, known by the name of their file" },
+  { "grid", 0, CLI_FLAG, NULL,
+    "simulate at twelve points of the parameters, and print the least, the median and the greatest ratio" },
+  { "set", 0, CLI_NAME, "NAME=VALUE",
+    "another value for a parameter of the target, as for `sluice sim`; may be repeated" },
+  { "max-steps", 0, CLI_NUMBER, "N", "no latency after N executed steps; 0 is no limit (default 2000000000)" },
   { "alloc", 0, CLI_STRATEGY, "STRATEGY", "only this strategy, beside the version made by hand; may be repeated" },
   { "counters", 0, CLI_COUNTERS, "SHARING",
     "who shares a semaphore in the row shadow: loop (the default), instruction or "
@@ -27,212 +31,37 @@ const struct cli_option cli_bench_options[] = {
   { 0 }
 };
 
-/* One version of one kernel. */
-struct row {
-  const char *strategy; /* or "manual" */
-  char *reason;         /* why it cannot; NULL when it can */
-  sluice_stats stats;
-  const struct cli_published *published; /* NULL: not asked for, or not there */
+/* One change of a parameter at a time; docs/simulator.md says why these. */
+const struct bench_point bench_points[BENCH_POINTS] = {
+  { NULL, 0 },
+  { "register_op", 30 },
+  { "register_op", 90 },
+  { "branch", 100 },
+  { "branch", 350 },
+  { "semaphore_visibility", 40 },
+  { "semaphore_visibility", 200 },
+  { "drain", 300 },
+  { "dma_start", 2000 },
+  { "dma_sustained", 180 },
+  { "qd", 1 },
+  { "qd", 4 },
 };
-
-/* A kernel with its rows. */
-struct table {
-  const char *path, *kernel;
-  struct row *rows;
-  size_t count;
-};
-
-/* The columns, once for every form of output. */
-static const struct column {
-  const char *title; /* of the table */
-  const char *key;   /* in JSON and CSV */
-  size_t offset;
-} columns[] = {
-#define COLUMN(title, key)                   \
-  {                                          \
-    title, #key, offsetof(sluice_stats, key) \
-  }
-  COLUMN("waits", waits),
-  COLUMN("updates", updates),
-  COLUMN("semaphores", semaphores),
-  COLUMN("registers", registers),
-  COLUMN("reg. ops", register_operations),
-  COLUMN("barriers", barriers),
-  COLUMN("slots", slots),
-  COLUMN("bytes", bytes),
-#undef COLUMN
-};
-
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
-static uint64_t value_of(const sluice_stats *stats, const struct column *column)
-{
-  uint64_t value;
-  memcpy(&value, (const char *)stats + column->offset, sizeof value);
-  return value;
-}
 
 struct bench {
   const struct cli_call *call;
   const sluice_targets *targets;
-  json_t *json; /* array of kernels, with --json */
-  bool is_first, with_published;
+  struct cli_settings settings;
+  struct bench_look look;
+  struct bench_file *files; /* one for every argument */
 };
 
-/* ---- printing ---- */
+/* What became of one argument. */
+struct bench_file {
+  struct bench_table *tables;
+  size_t count;
+};
 
-/* Tenths of a KiB as the published table has them: 1.7K, 1.2M. */
-static const char *code_size(char *text, size_t size, unsigned tenths)
-{
-  enum { TENTHS_PER_MIB = 10240 };
-  if (tenths < TENTHS_PER_MIB)
-    snprintf(text, size, "%u.%uK", tenths / 10, tenths % 10);
-  else
-    snprintf(text, size, "%.1fM", (double)tenths / TENTHS_PER_MIB);
-  return text;
-}
-
-static void print_published(const struct cli_published *published)
-{
-  char code[20], registers[20] = "-";
-  if (!published) {
-    printf(" | %10s %10s %10s %10s", "-", "-", "-", "-");
-    return;
-  }
-  if (published->registers != CLI_UNPUBLISHED)
-    snprintf(registers, sizeof registers, "%d", published->registers);
-  printf(" | %10d %10s %10u %10s", published->semaphores, registers, cli_published_slots(published),
-         code_size(code, sizeof code, published->code));
-}
-
-static int name_width(const struct table *table)
-{
-  size_t width = strlen("strategy");
-  for (size_t i = 0; i < table->count; i++) {
-    size_t length = strlen(table->rows[i].strategy);
-    width = length > width ? length : width;
-  }
-  return (int)width;
-}
-
-static void print_heading(const struct bench *bench, const struct table *table, int width)
-{
-  int numbers = 11 * COLUMN_COUNT;
-  printf("%s%s  (%s)\n", bench->is_first ? "" : "\n", table->kernel, table->path);
-  if (bench->with_published)
-    printf("  %-*s%*s | published in %s; not measured here\n", width, "", numbers, "", cli_published_source);
-  printf("  %-*s", width, "strategy");
-  for (size_t c = 0; c < COLUMN_COUNT; c++)
-    printf(" %10s", columns[c].title);
-  if (bench->with_published)
-    printf(" | %10s %10s %10s %10s", "semaphores", "registers", "slots", "code");
-  putchar('\n');
-}
-
-static void print_table(const struct bench *bench, const struct table *table)
-{
-  int width = name_width(table);
-  print_heading(bench, table, width);
-  for (size_t i = 0; i < table->count; i++) {
-    const struct row *row = &table->rows[i];
-    printf("  %-*s", width, row->strategy);
-    for (size_t c = 0; c < COLUMN_COUNT && !row->reason; c++)
-      printf(" %10llu", (unsigned long long)value_of(&row->stats, &columns[c]));
-    if (row->reason)
-      printf(" cannot: %s", row->reason);
-    if (row->reason && row->published)
-      printf("\n  %*s", width + 11 * COLUMN_COUNT, "");
-    if (bench->with_published && (!row->reason || row->published))
-      print_published(row->published);
-    putchar('\n');
-  }
-}
-
-static void print_quoted(const char *text)
-{
-  putchar('"');
-  for (; *text; text++) {
-    if (*text == '"')
-      putchar('"');
-    putchar(*text);
-  }
-  putchar('"');
-}
-
-static void print_csv_heading(const struct bench *bench)
-{
-  printf("file,kernel,strategy");
-  for (size_t c = 0; c < COLUMN_COUNT; c++)
-    printf(",%s", columns[c].key);
-  printf(",reason");
-  if (bench->with_published)
-    printf(",published_semaphores,published_registers,published_slots,published_code_kib,published_source");
-  putchar('\n');
-}
-
-static void print_csv_published(const struct cli_published *published)
-{
-  if (!published) {
-    printf(",,,,,");
-    return;
-  }
-  printf(",%d,", published->semaphores);
-  if (published->registers != CLI_UNPUBLISHED)
-    printf("%d", published->registers);
-  printf(",%u,%u.%u,", cli_published_slots(published), published->code / 10, published->code % 10);
-  print_quoted(cli_published_source);
-}
-
-static void print_csv(const struct bench *bench, const struct table *table)
-{
-  if (bench->is_first)
-    print_csv_heading(bench);
-  for (size_t i = 0; i < table->count; i++) {
-    const struct row *row = &table->rows[i];
-    print_quoted(table->path);
-    printf(",%s,%s", table->kernel, row->strategy);
-    for (size_t c = 0; c < COLUMN_COUNT; c++) {
-      putchar(',');
-      if (!row->reason)
-        printf("%llu", (unsigned long long)value_of(&row->stats, &columns[c]));
-    }
-    putchar(',');
-    if (row->reason)
-      print_quoted(row->reason);
-    if (bench->with_published)
-      print_csv_published(row->published);
-    putchar('\n');
-  }
-}
-
-static json_t *json_of_published(const struct cli_published *published)
-{
-  json_t *json = json_pack("{sisi}", "semaphores", published->semaphores, "slots", (int)cli_published_slots(published));
-  if (published->registers != CLI_UNPUBLISHED)
-    json_object_set_new(json, "registers", json_integer(published->registers));
-  json_object_set_new(json, "code_kib", json_real(published->code / 10.0));
-  return json;
-}
-
-static void add_json(const struct bench *bench, const struct table *table)
-{
-  json_t *list = json_array();
-  for (size_t i = 0; i < table->count; i++) {
-    const struct row *from = &table->rows[i];
-    json_t *row = json_pack("{ss}", "strategy", from->strategy);
-    for (size_t c = 0; c < COLUMN_COUNT && !from->reason; c++)
-      json_object_set_new(row, columns[c].key, json_integer((json_int_t)value_of(&from->stats, &columns[c])));
-    if (from->reason)
-      json_object_set_new(row, "reason", cli_json_text(from->reason));
-    if (from->published)
-      json_object_set_new(row, "published", json_of_published(from->published));
-    json_array_append_new(list, row);
-  }
-  json_array_append_new(bench->json, json_pack("{sossso}", "file", cli_json_text(table->path), "kernel", table->kernel,
-                                               "strategies", list));
-}
-
-/* ---- running ---- */
+/* ---- one version ---- */
 
 /* Keeps the first error's text instead of printing it. */
 static void keep_reason(void *user, const sluice_diag *diag)
@@ -245,9 +74,63 @@ static void keep_reason(void *user, const sluice_diag *diag)
   snprintf(*reason, size, "%s [%s]", diag->text, diag->rule);
 }
 
+static int worse(int code, int other)
+{
+  return other > code ? other : code;
+}
+
+/* The latency of the only kernel of a verified program, at the parameters asked for and, when wanted, over the grid. What is
+ * missing has its reason in *why. Returns an exit code other than 1. */
+static int simulate(struct bench_latency *latency, char **why, const sluice_program *program, enum sluice_sim_sync sync,
+                    const struct bench *bench)
+{
+  size_t count = bench->settings.count;
+  const sluice_sink sink = { keep_reason, why };
+  sluice_setting *settings = cli_alloc((count + 1) * sizeof *settings);
+  sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  for (size_t i = 0; i < count; i++)
+    settings[i] = bench->settings.list[i];
+  options.sync = sync;
+  options.settings = settings;
+  options.setting_count = count;
+  options.max_steps = cli_number(bench->call, "max-steps", options.max_steps);
+  int status = sluice_sim_latency(&latency->ticks, &latency->ns, program, 0, bench->targets, &options, &sink);
+  latency->is_known = status == SLUICE_OK;
+  latency->points[0] = latency->ns;
+  for (size_t i = 1; i < BENCH_POINTS && status == SLUICE_OK && bench->look.with_grid; i++) {
+    uint64_t ticks;
+    settings[count] = (sluice_setting){ bench_points[i].setting, bench_points[i].value };
+    options.setting_count = count + 1;
+    status = sluice_sim_latency(&ticks, &latency->points[i], program, 0, bench->targets, &options, &sink);
+  }
+  latency->has_grid = bench->look.with_grid && status == SLUICE_OK;
+  free(settings);
+  if (status != SLUICE_OK && !*why)
+    *why = cli_copy(sluice_status_name(status));
+  return status == SLUICE_E_NO_MEMORY ? CLI_BAD : CLI_DONE;
+}
+
+/* Counts and latency of a synchronized version. */
+static int measure(struct bench_row *row, const sluice_program *program, const struct bench *bench)
+{
+  int code = cli_exit_code(sluice_program_stats(&row->stats, program, 0, bench->targets));
+  row->has_counts = code == CLI_DONE;
+  return worse(code, simulate(&row->own, &row->no_latency, program, SLUICE_SIM_AS_WRITTEN, bench));
+}
+
+/* What can be reached at all: for a version with loops of its own that of those, for all others that of the kernel. */
+static int limit(struct bench_row *row, const sluice_program *result, const struct bench_row *ideal,
+                 const struct bench *bench, enum sluice_alloc alloc)
+{
+  row->limit = ideal->own;
+  if (alloc != SLUICE_ALLOC_UNROLL)
+    return CLI_DONE;
+  return simulate(&row->limit, &row->no_latency, result, SLUICE_SIM_IDEAL, bench);
+}
+
 /* One strategy on the only kernel of a verified program. Returns an exit code other than 1. */
-static int run_strategy(struct row *row, const sluice_strategy *strategy, const sluice_program *program,
-                        const struct bench *bench)
+static int run_strategy(struct bench_row *row, const sluice_strategy *strategy, const sluice_program *program,
+                        const struct bench_row *ideal, const struct bench *bench)
 {
   sluice_program *result;
   const sluice_sink sink = { keep_reason, &row->reason };
@@ -255,57 +138,100 @@ static int run_strategy(struct row *row, const sluice_strategy *strategy, const 
   cli_choose(&options, bench->call);
   options.alloc = strategy->alloc;
   options.resync = true;
-  int status = sluice_sync(&result, program, bench->targets, &options, &sink);
+  int status = sluice_sync(&result, program, bench->targets, &options, &sink), code = CLI_DONE;
   if (status == SLUICE_OK)
-    status = sluice_program_stats(&row->stats, result, 0, bench->targets);
+    code = measure(row, result, bench);
+  if (status == SLUICE_OK)
+    code = worse(code, limit(row, result, ideal, bench, strategy->alloc));
   sluice_program_free(result);
   if (status != SLUICE_OK && !row->reason)
     row->reason = cli_copy(sluice_status_name(status));
-  return status == SLUICE_E_NO_MEMORY ? CLI_BAD : CLI_DONE;
+  return status == SLUICE_E_NO_MEMORY ? CLI_BAD : code;
 }
 
-static struct row *add_row(struct table *table, const struct bench *bench, const char *strategy)
+static struct bench_ratio ratio_of(const struct bench_latency *a, const struct bench_latency *b)
 {
-  struct row *row = &table->rows[table->count++];
-  *row = (struct row){ .strategy = strategy };
-  if (bench->with_published)
+  struct bench_ratio ratio = { .is_known = a->is_known && b->is_known && b->ns > 0 };
+  ratio.has_grid = ratio.is_known && a->has_grid && b->has_grid;
+  if (ratio.is_known)
+    ratio.value = a->ns / b->ns;
+  for (size_t i = 0; i < BENCH_POINTS && ratio.has_grid; i++)
+    ratio.points[i] = a->points[i] / b->points[i];
+  return ratio;
+}
+
+/* ---- one kernel ---- */
+
+static struct bench_row *add_row(struct bench_table *table, const struct bench *bench, const char *strategy)
+{
+  struct bench_row *row = &table->rows[table->count++];
+  *row = (struct bench_row){ .strategy = strategy };
+  if (bench->look.with_published)
     row->published = cli_published(table->path, strategy);
   return row;
 }
 
-static void print(struct bench *bench, const struct table *table)
+/* Barriers are simulated also when they have no row: they are what latencies are compared with. */
+static int run_strategies(struct bench_table *table, struct bench_latency *barrier, const struct bench_row *ideal,
+                          const sluice_program *program, const struct bench *bench)
 {
-  if (bench->json)
-    add_json(bench, table);
-  else if (cli_has(bench->call, "csv"))
-    print_csv(bench, table);
-  else
-    print_table(bench, table);
-  bench->is_first = false;
+  size_t count;
+  int code = CLI_DONE;
+  const sluice_strategy *strategies = sluice_strategies(&count);
+  for (size_t i = 0; i < count; i++) {
+    struct bench_row unseen = { .strategy = strategies[i].name }, *row = &unseen;
+    bool is_barrier = strategies[i].alloc == SLUICE_ALLOC_BARRIER;
+    bool is_seen = !cli_has(bench->call, "alloc") || cli_has_value(bench->call, "alloc", strategies[i].name);
+    if (is_seen)
+      row = add_row(table, bench, strategies[i].name);
+    if (is_seen || is_barrier)
+      code = worse(code, run_strategy(row, &strategies[i], program, ideal, bench));
+    if (is_barrier)
+      *barrier = row->own;
+    free(unseen.reason);
+    free(unseen.no_latency);
+  }
+  return code;
 }
 
 /* The rows of the only kernel of a verified program; `manual` is the same kernel synchronized by hand, or NULL. */
-static int bench_kernel(struct bench *bench, const char *path, const sluice_program *program,
+static int bench_kernel(struct bench_table *table, const struct bench *bench, const sluice_program *program,
                         const sluice_program *manual)
 {
   size_t count;
-  const sluice_strategy *strategies = sluice_strategies(&count);
-  struct table table = { path, sluice_program_kernel_name(program, 0), cli_alloc((count + 1) * sizeof(struct row)), 0 };
-  int code = CLI_DONE;
-  for (size_t i = 0; i < count; i++) {
-    if (cli_has(bench->call, "alloc") && !cli_has_value(bench->call, "alloc", strategies[i].name))
-      continue;
-    int here = run_strategy(add_row(&table, bench, strategies[i].name), &strategies[i], program, bench);
-    code = here > code ? here : code;
+  struct bench_latency barrier = { 0 };
+  struct bench_row ideal = { .strategy = "ideal" };
+  (void)sluice_strategies(&count);
+  table->kernel = cli_copy(sluice_program_kernel_name(program, 0));
+  table->rows = cli_alloc((count + 2) * sizeof *table->rows);
+  int code = simulate(&ideal.own, &ideal.no_latency, program, SLUICE_SIM_IDEAL, bench);
+  ideal.limit = ideal.own;
+  code = worse(code, run_strategies(table, &barrier, &ideal, program, bench));
+  if (manual && code == CLI_DONE) {
+    struct bench_row *row = add_row(table, bench, "manual");
+    row->limit = ideal.own;
+    code = measure(row, manual, bench);
   }
-  if (manual && code == CLI_DONE)
-    code = cli_exit_code(sluice_program_stats(&add_row(&table, bench, "manual")->stats, manual, 0, bench->targets));
-  print(bench, &table);
-  for (size_t i = 0; i < table.count; i++)
-    free(table.rows[i].reason);
-  free(table.rows);
+  table->rows[table->count++] = ideal;
+  for (size_t i = 0; i < table->count; i++) {
+    struct bench_row *row = &table->rows[i];
+    row->to_barrier = ratio_of(&row->own, &barrier);
+    row->of_ideal = ratio_of(&row->limit, &row->own);
+  }
   return code;
 }
+
+static void free_table(struct bench_table *table)
+{
+  for (size_t i = 0; i < table->count; i++) {
+    free(table->rows[i].reason);
+    free(table->rows[i].no_latency);
+  }
+  free(table->rows);
+  free(table->kernel);
+}
+
+/* ---- one file ---- */
 
 /* A file read, with its name. */
 struct file {
@@ -343,19 +269,24 @@ static int load_kernel(sluice_program **program, const struct bench *bench, cons
 
 /* Every kernel by itself, so that one that cannot be synchronized does not take the others along. Without a version made
  * by hand, manual->path is NULL. */
-static int bench_files(struct bench *bench, const struct file *file, const struct file *manual)
+static int bench_kernels(struct bench_file *to, const struct bench *bench, const struct file *file,
+                         const struct file *manual)
 {
   sluice_program *all;
   int worst = cli_load(&all, bench->call, &file->text, cli_is_json(bench->call, file->path));
+  if (worst != CLI_BAD)
+    to->tables = cli_alloc(sluice_program_kernel_count(all) * sizeof *to->tables);
   for (size_t i = 0; worst != CLI_BAD && i < sluice_program_kernel_count(all); i++) {
     const char *kernel = sluice_program_kernel_name(all, i);
     sluice_program *program, *by_hand = NULL;
     int code = load_kernel(&program, bench, file, kernel);
     int of_manual = manual->path ? load_kernel(&by_hand, bench, manual, kernel) : CLI_DONE;
-    if (code == CLI_DONE)
-      code = bench_kernel(bench, file->path, program, by_hand);
-    worst = code > worst ? code : worst;
-    worst = of_manual > worst ? of_manual : worst;
+    if (code == CLI_DONE) {
+      struct bench_table *table = &to->tables[to->count++];
+      *table = (struct bench_table){ .path = file->path };
+      code = bench_kernel(table, bench, program, by_hand);
+    }
+    worst = worse(worse(worst, code), of_manual);
     sluice_program_free(by_hand);
     sluice_program_free(program);
   }
@@ -392,29 +323,79 @@ static bool is_shown_elsewhere(const struct cli_call *call, const char *path)
   return found;
 }
 
-static int bench_path(struct bench *bench, const char *path)
+static int bench_item(void *context, size_t i)
 {
+  const struct bench *bench = context;
+  const char *path = bench->call->arguments[i];
+  if (is_shown_elsewhere(bench->call, path))
+    return CLI_DONE;
   struct file file = { path, { 0 } }, manual = { NULL, { 0 } };
   char *by_hand = manual_path(path);
   int code = CLI_BAD;
   if (by_hand && access(by_hand, F_OK) == 0)
     manual.path = by_hand;
   if (cli_read(&file.text, path) && (!manual.path || cli_read(&manual.text, manual.path)))
-    code = bench_files(bench, &file, &manual);
+    code = bench_kernels(&bench->files[i], bench, &file, &manual);
   free(file.text.data);
   free(manual.text.data);
   free(by_hand);
   return code;
 }
 
+/* ---- all of them ---- */
+
 static int print_json(const struct bench *bench)
 {
-  json_t *root = json_pack("{sssssO}", "schema", "sluice-bench-1", "sluice", sluice_version(), "kernels", bench->json);
-  if (bench->with_published)
+  json_t *kernels = json_array();
+  for (size_t i = 0; i < bench->call->argument_count; i++)
+    for (size_t k = 0; k < bench->files[i].count; k++)
+      json_array_append_new(kernels, bench_json(&bench->files[i].tables[k]));
+  json_t *root = json_pack("{sssssssoso}", "schema", "sluice-bench-1", "sluice", sluice_version(), "latency",
+                           "predicted by the model of the target, not measured", "kernels", kernels, "grid",
+                           bench->look.with_grid ? bench_json_points() : json_null());
+  if (bench->look.with_published)
     json_object_set_new(root, "published",
                         json_pack("{ssss}", "source", cli_published_source, "note",
                                   "published figures, not measured here; slots are code size / 64"));
   return cli_print_json(root);
+}
+
+static void print_tables(const struct bench *bench)
+{
+  bool is_first = true;
+  for (size_t i = 0; i < bench->call->argument_count; i++)
+    for (size_t k = 0; k < bench->files[i].count; k++) {
+      const struct bench_table *table = &bench->files[i].tables[k];
+      if (cli_has(bench->call, "csv"))
+        bench_print_csv(&bench->look, table, is_first);
+      else
+        bench_print_table(&bench->look, table, is_first);
+      is_first = false;
+    }
+}
+
+/* In threads; a terminal gets a line that counts the files done. */
+static int bench_all(struct bench *bench)
+{
+  size_t count = bench->call->argument_count;
+  int worst = CLI_DONE, *codes = cli_alloc(count * sizeof *codes);
+  bench->files = cli_alloc(count * sizeof *bench->files);
+  memset(bench->files, 0, count * sizeof *bench->files);
+  cli_parallel(codes, count, cli_processor_count(), bench_item, bench);
+  for (size_t i = 0; i < count; i++)
+    worst = worse(worst, codes[i]);
+  if (!cli_has(bench->call, "json"))
+    print_tables(bench);
+  else if (worst == CLI_DONE)
+    worst = print_json(bench);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < bench->files[i].count; k++)
+      free_table(&bench->files[i].tables[k]);
+    free(bench->files[i].tables);
+  }
+  free(bench->files);
+  free(codes);
+  return worst;
 }
 
 /* What the table of options cannot say. */
@@ -431,22 +412,15 @@ static bool is_sensible(const struct cli_call *call)
 
 int cli_bench(struct cli_call *call)
 {
-  sluice_targets *targets;
-  if (!is_sensible(call))
-    return CLI_BAD;
-  int worst = cli_load_targets(&targets, call);
-  if (worst != CLI_DONE)
-    return worst;
-  struct bench bench = { call, targets, cli_has(call, "json") ? json_array() : NULL, true, cli_has(call, "published") };
-  for (size_t i = 0; i < call->argument_count; i++) {
-    if (is_shown_elsewhere(call, call->arguments[i]))
-      continue;
-    int code = bench_path(&bench, call->arguments[i]);
-    worst = code > worst ? code : worst;
-  }
-  if (bench.json && worst == CLI_DONE)
-    worst = print_json(&bench);
-  json_decref(bench.json);
+  sluice_targets *targets = NULL;
+  struct bench bench = { .call = call, .look = { cli_has(call, "published"), cli_has(call, "grid") } };
+  int code = CLI_BAD;
+  if (is_sensible(call) && cli_read_settings(&bench.settings, call))
+    code = cli_load_targets(&targets, call);
+  bench.targets = targets;
+  if (code == CLI_DONE)
+    code = bench_all(&bench);
   sluice_targets_free(targets);
-  return worst;
+  cli_free_settings(&bench.settings);
+  return code;
 }

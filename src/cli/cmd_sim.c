@@ -23,49 +23,6 @@ const struct cli_option cli_sim_options[] = {
   { 0 }
 };
 
-/* ---- --set ---- */
-
-struct settings {
-  sluice_setting *list;
-  size_t count;
-};
-
-/* One `--set NAME=VALUE`; `on` and `off` are 1 and 0. False after reporting. */
-static bool add_setting(struct settings *settings, const char *text)
-{
-  const char *equals = strchr(text, '=');
-  char *end = NULL;
-  double value = 0;
-  if (equals && strcmp(equals, "=on") == 0)
-    value = 1;
-  else if (equals && strcmp(equals, "=off") != 0)
-    value = strtod(equals + 1, &end);
-  if (!equals || equals == text || (end && (*end || end == equals + 1))) {
-    cli_error("usage", "--set %s: expected NAME=NUMBER, or on or off", text);
-    return false;
-  }
-  char *name = cli_copy(text);
-  name[equals - text] = '\0';
-  settings->list = cli_realloc(settings->list, (settings->count + 1) * sizeof *settings->list);
-  settings->list[settings->count++] = (sluice_setting){ name, value };
-  return true;
-}
-
-static bool read_settings(struct settings *settings, const struct cli_call *call)
-{
-  for (size_t i = 0; i < call->given_count; i++)
-    if (strcmp(call->given[i].option->name, "set") == 0 && !add_setting(settings, call->given[i].value))
-      return false;
-  return true;
-}
-
-static void free_settings(struct settings *settings)
-{
-  for (size_t i = 0; i < settings->count; i++)
-    free((char *)settings->list[i].name);
-  free(settings->list);
-}
-
 /* ---- text ---- */
 
 /* A time in a unit that leaves three or four digits. */
@@ -277,10 +234,10 @@ int cli_sim(struct cli_call *call)
 {
   struct sim sim = { .call = call, .options = SLUICE_SIM_OPTIONS_INIT };
   struct cli_inputs inputs = { NULL, 0 };
-  struct settings settings = { NULL, 0 };
+  struct cli_settings settings = { NULL, 0 };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (read_mode(&sim) && cli_read_inputs(&inputs, call) && read_settings(&settings, call))
+  if (read_mode(&sim) && cli_read_inputs(&inputs, call) && cli_read_settings(&settings, call))
     code = cli_load_targets(&targets, call);
   if (code == CLI_DONE) {
     sim.targets = targets;
@@ -297,7 +254,7 @@ int cli_sim(struct cli_call *call)
   else
     json_decref(sim.list);
   sluice_targets_free(targets);
-  free_settings(&settings);
+  cli_free_settings(&settings);
   cli_free_inputs(&inputs);
   return code;
 }

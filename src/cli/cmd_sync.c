@@ -1,13 +1,12 @@
 /* cmd_sync.c: `sluice sync`: dependences in, synchronized kernels out, checked before they are written. Several files
  * are done in threads: a program belongs to one of them, the targets are shared and only read.
  */
-#define _XOPEN_SOURCE 700 /* sysconf, clock_gettime */
+#define _XOPEN_SOURCE 700 /* clock_gettime */
 #include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 const struct cli_option cli_sync_options[] = {
   { "output", 'o', CLI_FILE, "FILE|DIR",
@@ -282,18 +281,12 @@ static int sync_item(void *context, size_t i)
   return code;
 }
 
-static size_t processor_count(void)
-{
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count < 1 ? 1 : (size_t)count;
-}
-
 /* Every file, whatever becomes of the others. Returns the worst exit code. */
 static int sync_all(struct batch *batch)
 {
   size_t count = batch->call->argument_count, failed = 0;
   int worst = CLI_DONE, *codes = cli_alloc(count * sizeof *codes);
-  cli_parallel(codes, count, (size_t)cli_number(batch->call, "jobs", processor_count()), sync_item, batch);
+  cli_parallel(codes, count, (size_t)cli_number(batch->call, "jobs", cli_processor_count()), sync_item, batch);
   for (size_t i = 0; i < count; i++) {
     failed += codes[i] != CLI_DONE;
     worst = codes[i] > worst ? codes[i] : worst;

@@ -138,3 +138,9 @@ void cli_parallel(int *codes, size_t count, size_t threads, int (*work)(void *co
   free(team.items);
   free(ids);
 }
+
+size_t cli_processor_count(void)
+{
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : (size_t)count;
+}

@@ -5,4 +5,5 @@ import sys
 
 for kernel in json.load(sys.stdin)["kernels"]:
     for row in kernel["strategies"]:
-        print(kernel["kernel"], row["strategy"], *(("cannot",) if "reason" in row else (row["waits"], row["updates"])))
+        counts = (row[key] for key in ("waits", "updates") if key in row)
+        print(kernel["kernel"], row["strategy"], *(("cannot",) if "reason" in row else counts))

@@ -8,4 +8,4 @@ print("{source}: {note}".format(**report["published"]))
 for kernel in report["kernels"]:
     rows = [(row["strategy"], row["published"]) for row in kernel["strategies"] if "published" in row]
     print(kernel["kernel"] + ":", "; ".join(
-        f"{name} {row['semaphores']} {row.get('registers', '-')} {row['slots']} {row['code_kib']}" for name, row in rows))
+        f"{name} {row['semaphores']} {row.get('registers', '-')} {row['slots']} {row['code_kib']} {row['to_barrier']}" for name, row in rows))
