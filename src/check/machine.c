@@ -260,10 +260,7 @@ static void reset_sems(struct sl_machine *m)
 
 static bool reached(const struct sl_machine *m, uint32_t value, uint32_t threshold)
 {
-  const struct sl_target *target = m->code.target;
-  if (target->sem.modular)
-    return (int32_t)((value - threshold) << (32 - target->sem.width)) >= 0;
-  return target->sem.is_signed ? (int32_t)value >= (int32_t)threshold : value >= threshold;
+  return sl_target_sem_reached(m->code.target, value, threshold);
 }
 
 /* The oldest kept update that brings the semaphore to `units` over its base; NULL when the waiter need not know one. Searched

@@ -205,5 +205,15 @@ static inline uint64_t sl_target_largest_sem(const struct sl_target *target)
 {
   return sl_largest_value(target->sem.width, target->sem.is_signed);
 }
+/* Whether `wait s >= threshold` opens at a value. Machines that execute kernels count with 32 bits, so a counter that is
+ * wider does not run around in them. */
+static inline bool sl_target_sem_reached(const struct sl_target *target, uint32_t value, uint32_t threshold)
+{
+  if (target->sem.modular) {
+    uint32_t unused = target->sem.width < 32 ? 32 - target->sem.width : 0;
+    return (int32_t)((value - threshold) << unused) >= 0;
+  }
+  return target->sem.is_signed ? (int32_t)value >= (int32_t)threshold : value >= threshold;
+}
 
 #endif
