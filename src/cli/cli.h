@@ -181,8 +181,42 @@ void cli_free_settings(struct cli_settings *settings);
 bool cli_write(const char *path, const char *text, size_t length);
 /* Flushes stdout; false after reporting that something was lost. */
 bool cli_flush(void);
+/* A file that is written piece by piece and, like with cli_write, is there only once it is closed with `keep`. Functions
+ * report and answer NULL or false when something cannot be written. One at a time, and not while cli_write runs. */
+struct cli_stream;
+struct cli_stream *cli_stream_open(const char *path);
+bool cli_stream_write(void *stream, const char *text, size_t length);
+bool cli_stream_close(struct cli_stream *stream, bool keep);
 /* A program as text or, with json, as JSON. Returns an exit code. */
 int cli_render(char **text, size_t *length, const sluice_program *program, bool json);
+
+/* ---- timelines.c ---- */
+
+/* What --trace and --html ask for. */
+struct cli_timelines {
+  const char *trace_path, *html_path; /* NULL: not asked for */
+  bool with_flows;
+  sluice_view_filter filter;
+  char *text; /* of --streams, cut into names */
+  const char **names;
+  struct cli_stream *stream;
+  sluice_trace_file *file;
+  sluice_report *report;
+  char *kernel;               /* of the report */
+  const char *unknown;        /* a name of --streams that a simulated kernel does not have */
+  const sluice_trace *to[2];  /* where the running simulation goes */
+  size_t to_count;
+  sluice_trace tee;
+};
+/* Reads the options; false after reporting. cli_timelines_finish ends it also then. */
+bool cli_timelines_init(struct cli_timelines *timelines, const struct cli_call *call);
+/* Whether stdout is taken. */
+bool cli_timelines_use_stdout(const struct cli_timelines *timelines);
+/* Around each simulation; *trace is NULL when none is wanted. Return exit codes. */
+int cli_timelines_begin(const sluice_trace **trace, struct cli_timelines *timelines, const char *kernel, const char *version);
+int cli_timelines_end(struct cli_timelines *timelines, const sluice_sim_result *result);
+/* Writes the files when all went well so far. Returns an exit code. */
+int cli_timelines_finish(struct cli_timelines *timelines, int code);
 
 /* ---- outputs.c, depfile.c: many files ---- */
 

@@ -16,6 +16,14 @@ const struct cli_option cli_sim_options[] = {
     "another value for a parameter of the target, or for qd, shared (on, off), ring_depth, fetch_window, fetch_miss; may be repeated" },
   { "top", 0, CLI_NUMBER, "N", "print the N waits that cost most (default 10)" },
   { "max-steps", 0, CLI_NUMBER, "N", "give up after N executed steps; 0 is no limit (default 2000000000)" },
+  { "alloc", 0, CLI_STRATEGY, "STRATEGY",
+    "synchronize kernels first that have no synchronization; repeated, each strategy is simulated, and with --sync=ideal also the "
+    "limit" },
+  { "trace", 0, CLI_FILE, "FILE", "write a trace of the simulation for Perfetto or chrome://tracing (JSON)" },
+  { "html", 0, CLI_FILE, "FILE", "write a page with a timeline, the waits that cost most, and a comparison of what was simulated" },
+  { "range", 0, CLI_NAME, "FROM:TO", "timelines: only this part of the run, as in 10us:25us; the unit can be ns, us, ms or s" },
+  { "streams", 0, CLI_NAME, "NAME,...", "timelines: only these engines and queues" },
+  { "flows", 0, CLI_FLAG, NULL, "trace: an arrow to each wait from the instruction that ended it" },
   { "json", 0, CLI_FLAG, NULL, "print JSON" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
   { "from", 0, CLI_FORM, "FORM", "form of the inputs; by default json when a name ends with .json, else slu" },
@@ -90,10 +98,12 @@ static void print_stalls(const sluice_sim_result *result, double ticks_per_ns, u
     printf("  and %zu more waits\n", count - (size_t)most);
 }
 
-static void print_text(const sluice_sim_result *result, uint64_t most, bool is_first)
+/* `version` is NULL when there is no choice. */
+static void print_text(const sluice_sim_result *result, const char *version, uint64_t most, bool is_first)
 {
   const sluice_sim_summary *summary = sluice_sim_summary_get(result);
-  printf("%s%s on %s: ", is_first ? "" : "\n", summary->kernel, summary->target);
+  printf("%s%s on %s%s%s: ", is_first ? "" : "\n", summary->kernel, summary->target, version ? ", " : "",
+         version ? version : "");
   print_time(summary->ns);
   printf(" (%llu ticks)\n", (unsigned long long)summary->ticks);
   print_path(summary);
@@ -163,26 +173,118 @@ struct sim {
   const struct cli_call *call;
   const sluice_targets *targets;
   sluice_sim_options options;
-  json_t *list; /* with --json */
+  bool with_ideal;        /* --alloc: the limit is simulated too */
+  struct cli_timelines timelines;
+  json_t *list;           /* with --json */
+  bool is_first;
 };
 
-/* Every kernel of the file, until one fails. */
-static int simulate(struct sim *sim, const sluice_program *program)
+static void print(struct sim *sim, const sluice_sim_result *result, const char *version)
+{
+  if (sim->list) {
+    json_t *one = json_of(result);
+    if (version)
+      json_object_set_new(one, "version", cli_json_text(version));
+    json_array_append_new(sim->list, one);
+  } else if (!cli_timelines_use_stdout(&sim->timelines)) {
+    print_text(result, version, cli_number(sim->call, "top", 10), sim->is_first);
+  }
+  sim->is_first = false;
+}
+
+/* `version` is what it is called beside others, `shown` where it is the only one or not. */
+static int simulate(struct sim *sim, const sluice_program *program, size_t kernel, const char *version, const char *shown)
+{
+  sluice_sim_result *result;
+  int code = cli_timelines_begin(&sim->options.trace, &sim->timelines, sluice_program_kernel_name(program, kernel), shown);
+  if (code != CLI_DONE)
+    return code;
+  code = cli_exit_code(sluice_sim(&result, program, kernel, sim->targets, &sim->options, &cli_sink));
+  if (code != CLI_DONE)
+    return code;
+  code = cli_timelines_end(&sim->timelines, result);
+  if (code == CLI_DONE)
+    print(sim, result, version);
+  sluice_sim_result_free(result);
+  return code;
+}
+
+/* Every kernel of a file, until one fails. */
+static int simulate_all(struct sim *sim, const sluice_program *program, const char *version, const char *shown)
 {
   int code = CLI_DONE;
-  uint64_t most = cli_number(sim->call, "top", 10);
-  for (size_t k = 0; k < sluice_program_kernel_count(program) && code == CLI_DONE; k++) {
-    sluice_sim_result *result;
-    code = cli_exit_code(sluice_sim(&result, program, k, sim->targets, &sim->options, &cli_sink));
-    if (code != CLI_DONE)
-      break;
-    if (sim->list)
-      json_array_append_new(sim->list, json_of(result));
-    else
-      print_text(result, most, k == 0);
-    sluice_sim_result_free(result);
+  for (size_t k = 0; k < sluice_program_kernel_count(program) && code == CLI_DONE; k++)
+    code = simulate(sim, program, k, version, shown);
+  return code;
+}
+
+/* ---- --alloc ---- */
+
+static bool is_synchronized(const sluice_program *program, const sluice_targets *targets)
+{
+  sluice_stats stats;
+  for (size_t k = 0; k < sluice_program_kernel_count(program); k++)
+    if (sluice_program_stats(&stats, program, k, targets) == SLUICE_OK && stats.waits + stats.updates + stats.barriers > 0)
+      return true;
+  return false;
+}
+
+static void ignore(void *user, const sluice_diag *diag)
+{
+  (void)user;
+  (void)diag;
+}
+
+/* Strategies may read parameters, so they must have the values of the simulation; what is no parameter is left to that. */
+static void define_parameters(sluice_program *program, const sluice_sim_options *options)
+{
+  const sluice_sink sink = { ignore, NULL };
+  for (size_t i = 0; i < options->input_count; i++)
+    if (options->inputs[i].count == 1)
+      (void)sluice_program_define(program, options->inputs[i].name, options->inputs[i].values[0], &sink);
+}
+
+static int simulate_strategy(struct sim *sim, const sluice_program *program, const char *name)
+{
+  size_t count;
+  const sluice_strategy *strategies = sluice_strategies(&count);
+  sluice_program *synced;
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(strategies[i].name, name) == 0)
+      options.alloc = strategies[i].alloc;
+  int code = cli_exit_code(sluice_sync(&synced, program, sim->targets, &options, &cli_sink));
+  if (code == CLI_DONE)
+    code = simulate_all(sim, synced, name, name);
+  sluice_program_free(synced);
+  return code;
+}
+
+static int simulate_strategies(struct sim *sim, sluice_program *program)
+{
+  int code = CLI_DONE;
+  sim->options.sync = SLUICE_SIM_AS_WRITTEN;
+  for (size_t i = 0; i < sim->call->given_count && code == CLI_DONE; i++)
+    if (strcmp(sim->call->given[i].option->name, "alloc") == 0)
+      code = simulate_strategy(sim, program, sim->call->given[i].value);
+  if (code == CLI_DONE && sim->with_ideal) {
+    sim->options.sync = SLUICE_SIM_IDEAL;
+    code = simulate_all(sim, program, "ideal", "ideal");
+    sim->options.sync = SLUICE_SIM_AS_WRITTEN;
   }
   return code;
+}
+
+/* ---- files ---- */
+
+/* The file's name without directory and ending. To be freed. */
+static char *version_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char *name = cli_copy(slash ? slash + 1 : path), *dot = strrchr(name, '.');
+  if (dot && dot != name)
+    *dot = '\0';
+  return name;
 }
 
 /* Parameters keep the defaults that are written: the simulation is given its own. */
@@ -197,19 +299,43 @@ static int load(sluice_program **program, const struct cli_call *call, const cha
   return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, targets, &cli_sink)) : code;
 }
 
-static int simulate_files(struct sim *sim)
+static int simulate_file(struct sim *sim, const char *path)
 {
-  sluice_program *program, *against = NULL;
-  const char *other = cli_value_of(sim->call, "against");
-  int code = load(&program, sim->call, sim->call->arguments[0], sim->targets);
-  if (code == CLI_DONE && other)
-    code = load(&against, sim->call, other, sim->targets);
-  sim->options.against = against;
-  if (code == CLI_DONE)
-    code = simulate(sim, program);
-  sluice_program_free(against);
+  sluice_program *program;
+  bool is_one = sim->call->argument_count == 1;
+  int code = load(&program, sim->call, path, sim->targets);
+  if (code != CLI_DONE)
+    return code;
+  char *version = version_of(path);
+  if (cli_has(sim->call, "alloc") && !is_synchronized(program, sim->targets)) {
+    define_parameters(program, &sim->options);
+    code = simulate_strategies(sim, program);
+  } else {
+    code = simulate_all(sim, program, is_one ? NULL : version, version);
+  }
+  free(version);
   sluice_program_free(program);
   return code;
+}
+
+static int simulate_files(struct sim *sim)
+{
+  sluice_program *against = NULL;
+  const char *other = cli_value_of(sim->call, "against");
+  int code = other ? load(&against, sim->call, other, sim->targets) : CLI_DONE;
+  sim->options.against = against;
+  for (size_t i = 0; i < sim->call->argument_count && code == CLI_DONE; i++)
+    code = simulate_file(sim, sim->call->arguments[i]);
+  sluice_program_free(against);
+  return code;
+}
+
+static size_t count_stdin(const struct cli_call *call, const char *against)
+{
+  size_t count = against && strcmp(against, "-") == 0;
+  for (size_t i = 0; i < call->argument_count; i++)
+    count += strcmp(call->arguments[i], "-") == 0;
+  return count;
 }
 
 /* What the table of options cannot say. */
@@ -221,10 +347,13 @@ static bool read_mode(struct sim *sim)
     cli_error("usage", "--sync: expected as-written or ideal, not '%s'", mode);
   else if (against && !is_ideal)
     cli_error("usage", "sim: --against needs --sync=ideal");
-  else if (against && strcmp(against, "-") == 0 && strcmp(sim->call->arguments[0], "-") == 0)
+  else if (against && cli_has(sim->call, "alloc"))
+    cli_error("usage", "sim: --against and --alloc exclude each other");
+  else if (count_stdin(sim->call, against) > 1)
     cli_error("usage", "sim: only one of FILE and --against can be stdin");
   else {
-    sim->options.sync = is_ideal ? SLUICE_SIM_IDEAL : SLUICE_SIM_AS_WRITTEN;
+    sim->with_ideal = is_ideal;
+    sim->options.sync = is_ideal && !cli_has(sim->call, "alloc") ? SLUICE_SIM_IDEAL : SLUICE_SIM_AS_WRITTEN;
     return true;
   }
   return false;
@@ -232,12 +361,12 @@ static bool read_mode(struct sim *sim)
 
 int cli_sim(struct cli_call *call)
 {
-  struct sim sim = { .call = call, .options = SLUICE_SIM_OPTIONS_INIT };
+  struct sim sim = { .call = call, .options = SLUICE_SIM_OPTIONS_INIT, .is_first = true };
   struct cli_inputs inputs = { NULL, 0 };
   struct cli_settings settings = { NULL, 0 };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (read_mode(&sim) && cli_read_inputs(&inputs, call) && cli_read_settings(&settings, call))
+  if (cli_timelines_init(&sim.timelines, call) && read_mode(&sim) && cli_read_inputs(&inputs, call) && cli_read_settings(&settings, call))
     code = cli_load_targets(&targets, call);
   if (code == CLI_DONE) {
     sim.targets = targets;
@@ -249,6 +378,7 @@ int cli_sim(struct cli_call *call)
     sim.list = cli_has(call, "json") ? json_array() : NULL;
     code = simulate_files(&sim);
   }
+  code = cli_timelines_finish(&sim.timelines, code);
   if (code == CLI_DONE && sim.list)
     code = cli_print_json(sim.list);
   else

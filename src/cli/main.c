@@ -21,11 +21,11 @@ const struct cli_command cli_commands[] = {
     "was "
     "run. Exit code 0: right, perhaps with waits that are stronger than needed; 1: wrong; 3: undecided.",
     cli_check_options, 1, 1, cli_check },
-  { "sim", "predict what a synchronized kernel costs: latency, stalls, critical path", "FILE",
+  { "sim", "predict what a synchronized kernel costs: latency, stalls, critical path, timelines", "FILE...",
     "Simulates each kernel with the cost model of its target. Prints the latency, what the critical path consists of, how long "
     "each engine and queue was busy, and the waits that cost most. The model's numbers and how far they can be trusted: "
     "`sluice targets NAME` and docs/simulator.md.",
-    cli_sim_options, 1, 1, cli_sim },
+    cli_sim_options, 1, (unsigned)-1, cli_sim },
   { "bench", "compare the strategies side by side", "FILE...",
     "Synchronizes every kernel with every strategy and prints what each one uses: waits, updates, semaphores, "
     "registers, register operations, barriers, instruction slots and bytes, and what it costs. Counts are static: each "

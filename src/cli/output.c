@@ -82,29 +82,53 @@ static mode_t mode_of_new_file(void)
   return 0666 & ~mask;
 }
 
-/* Writes the temporary file and renames it to `path`. */
-static bool replace(const char *path, mode_t mode, const char *text, size_t length)
+/* Makes the temporary file; -1 with errno set when that fails. The name is to be freed by end_temporary. */
+static int begin_temporary(const char *path, mode_t mode, char **temporary)
 {
-  char *temporary = temporary_beside(path);
+  *temporary = temporary_beside(path);
   watch_signals();
-  int file = mkstemp(temporary);
-  bool ok = file >= 0;
-  if (ok) {
-    unfinished = temporary;
-    ok = fchmod(file, mode) == 0 && write_all(file, text, length);
-    int error = errno;
-    ok = close(file) == 0 && ok;
-    if (!ok)
-      errno = error ? error : errno;
-    ok = ok && rename(temporary, path) == 0;
-    error = errno;
+  int file = mkstemp(*temporary);
+  if (file < 0)
+    return -1;
+  unfinished = *temporary;
+  if (fchmod(file, mode) == 0)
+    return file;
+  int error = errno;
+  unlink(*temporary);
+  unfinished = NULL;
+  close(file);
+  errno = error;
+  return -1;
+}
+
+/* Closes it and, when all went well, renames it to `path`; else removes it. False with errno set. */
+static bool end_temporary(int file, char *temporary, const char *path, bool ok)
+{
+  int error = errno;
+  if (file >= 0) {
+    if (close(file) != 0 && ok) {
+      error = errno;
+      ok = false;
+    }
+    if (ok && rename(temporary, path) != 0) {
+      error = errno;
+      ok = false;
+    }
     if (!ok)
       unlink(temporary);
     unfinished = NULL;
-    errno = error;
   }
   free(temporary);
+  errno = error;
   return ok;
+}
+
+/* Writes the temporary file and renames it to `path`. */
+static bool replace(const char *path, mode_t mode, const char *text, size_t length)
+{
+  char *temporary;
+  int file = begin_temporary(path, mode, &temporary);
+  return end_temporary(file, temporary, path, file >= 0 && write_all(file, text, length));
 }
 
 /* A device, a pipe: cannot be replaced, only written to. */
@@ -152,6 +176,76 @@ bool cli_write(const char *path, const char *text, size_t length)
   pthread_mutex_lock(&mutex);
   bool ok = write_to(path, text, length);
   pthread_mutex_unlock(&mutex);
+  return ok;
+}
+
+/* ---- piece by piece ---- */
+
+struct cli_stream {
+  const char *path;
+  char *real, *temporary; /* of a file that is replaced; NULL: copied to where it belongs at the end */
+  int file;
+  FILE *copied;
+};
+
+struct cli_stream *cli_stream_open(const char *path)
+{
+  struct cli_stream *stream = cli_alloc(sizeof *stream);
+  struct stat about;
+  bool exists = strcmp(path, "-") != 0 && stat(path, &about) == 0;
+  *stream = (struct cli_stream){ .path = path, .file = -1 };
+  if (exists && S_ISDIR(about.st_mode)) {
+    errno = EISDIR;
+  } else if (strcmp(path, "-") == 0 || (exists && !S_ISREG(about.st_mode))) {
+    stream->copied = tmpfile();
+    stream->file = stream->copied ? fileno(stream->copied) : -1;
+  } else {
+    stream->real = exists ? realpath(path, NULL) : NULL;
+    stream->real = stream->real ? stream->real : cli_copy(path);
+    stream->file = begin_temporary(stream->real, exists ? about.st_mode & 07777 : mode_of_new_file(), &stream->temporary);
+  }
+  if (stream->file >= 0)
+    return stream;
+  failed(path);
+  free(stream->temporary);
+  free(stream->real);
+  free(stream);
+  return NULL;
+}
+
+bool cli_stream_write(void *stream, const char *text, size_t length)
+{
+  struct cli_stream *own = stream;
+  return write_all(own->file, text, length) || failed(own->path);
+}
+
+/* To stdout, a device, a pipe. */
+static bool copy_out(struct cli_stream *stream)
+{
+  char part[1 << 16];
+  size_t length;
+  bool is_stdout = strcmp(stream->path, "-") == 0;
+  int file = is_stdout ? -1 : open(stream->path, O_WRONLY);
+  bool ok = (is_stdout || file >= 0) && fseek(stream->copied, 0, SEEK_SET) == 0;
+  while (ok && (length = fread(part, 1, sizeof part, stream->copied)) > 0)
+    ok = is_stdout ? fwrite(part, 1, length, stdout) == length : write_all(file, part, length);
+  ok = ok && !ferror(stream->copied);
+  if (file >= 0)
+    ok = close(file) == 0 && ok;
+  return ok || failed(stream->path);
+}
+
+bool cli_stream_close(struct cli_stream *stream, bool keep)
+{
+  bool ok = true;
+  if (stream->copied) {
+    ok = !keep || copy_out(stream);
+    fclose(stream->copied);
+  } else if (!end_temporary(stream->file, stream->temporary, stream->real, keep) && keep) {
+    ok = failed(stream->path);
+  }
+  free(stream->real);
+  free(stream);
   return ok;
 }
 
