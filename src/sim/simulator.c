@@ -163,12 +163,12 @@ static void sleep(struct sl_sim_engine *engine, enum sl_engine_status status)
   engine->wake = SL_NEVER;
 }
 
-static bool advance_counter(struct sl_simulator *sim, uint32_t index, const struct sl_asked *asked)
+static bool advance_counter(struct sl_simulator *sim, uint32_t index, uint64_t time, const struct sl_asked *asked)
 {
   struct counter_watch context = { sim, index };
   struct sl_counter_watch watch = { counter_changed, &context };
   bool is_watched = sim->options->trace && sim->options->trace->counter && !sim->is_ideal;
-  return sl_counter_advance(&sim->counters[index], sim->target, sim->clock, asked, is_watched ? &watch : NULL);
+  return sl_counter_advance(&sim->counters[index], sim->target, time, asked, is_watched ? &watch : NULL);
 }
 
 /* ---- gates ---- */
@@ -280,7 +280,7 @@ static bool pass_gates(struct sl_simulator *sim, uint32_t engine, sl_index stmt,
     if (!read_gate(sim, engine, stmt, own->gates_passed, &gate))
       return false;
     struct sl_counter *counter = &sim->counters[gate.counter];
-    if (!advance_counter(sim, gate.counter, &gate.asked)) {
+    if (!advance_counter(sim, gate.counter, sim->clock, &gate.asked)) {
       if (own->since == SL_NEVER)
         own->since = own->now.at;
       counter->waiting |= (sl_engines)1 << engine;
@@ -361,15 +361,16 @@ static void wake_waiting(struct sl_simulator *sim, uint32_t index)
   }
 }
 
+/* What became visible before now is applied when it is much: nobody may ever ask, and no wait that goes on holds by it. */
 static void post(struct sl_simulator *sim, uint32_t index, const struct sl_posted *posted)
 {
-  enum { MANY = 64 };
+  enum { MANY = 16 };
   struct sl_counter *counter = &sim->counters[index];
   sl_counter_post(counter, sim->heap, posted);
+  if (counter->posted.len - counter->from > MANY && sim->clock > 0)
+    (void)advance_counter(sim, index, sim->clock - 1, NULL);
   if (counter->waiting)
     wake_waiting(sim, index);
-  else if (counter->posted.len - counter->from > MANY) /* nobody may ever ask */
-    (void)advance_counter(sim, index, NULL);
 }
 
 /* The updates of an instruction that retires at `when`, whose engine still is where it issued it, or `events` was read there. */
@@ -637,7 +638,7 @@ static bool has_drained(struct sl_simulator *sim, uint32_t engine, sl_index stmt
 static void reset_counters(struct sl_simulator *sim)
 {
   for (uint32_t c = 0; c < sim->sem_count; c++) {
-    (void)advance_counter(sim, c, NULL);
+    (void)advance_counter(sim, c, sim->clock, NULL);
     sl_counter_reset(&sim->counters[c], sim->kernel->sems.data[c + 1].initial);
     if (sim->options->trace && sim->options->trace->counter)
       sim->options->trace->counter(sim->options->trace->user, c, sim->clock, sim->counters[c].value);
@@ -844,10 +845,8 @@ static void finish_run(struct sl_simulator *sim)
   }
   for (uint32_t s = 0; s < sim->kernel->streams.len; s++)
     sim->totals.instructions += sim->streams[s].instructions;
-  for (uint32_t c = 0; c < sim->counter_count; c++) {
-    sim->clock = SL_NEVER;
-    (void)advance_counter(sim, c, NULL);
-  }
+  for (uint32_t c = 0; c < sim->counter_count; c++)
+    (void)advance_counter(sim, c, SL_NEVER, NULL);
 }
 
 /* An engine that has not ended, one at a wait before others; UINT32_MAX: all have. */
