@@ -113,21 +113,33 @@ static void stop_input(struct sl_simulator *sim, enum sl_rule rule, sl_index stm
   stop(sim, SLUICE_E_INPUT);
 }
 
-static bool thread_failed(struct sl_simulator *sim, const struct sl_thread *thread)
+static void stop_budget(struct sl_simulator *sim)
 {
-  switch ((enum sl_thread_error)thread->error) {
+  sl_error(sim->report, SL_RULE_BUDGET, sim->kernel->loc, "the simulation of '%s' is given up after %llu steps",
+           sl_text(sim->program, sim->kernel->name), (unsigned long long)sim->steps);
+  stop(sim, SLUICE_E_BUDGET);
+}
+
+static bool has_failed(struct sl_simulator *sim, uint8_t error, sl_index at)
+{
+  switch ((enum sl_thread_error)error) {
   case SL_THREAD_OK: return false;
   case SL_THREAD_UNDEFINED:
-    stop_input(sim, SL_RULE_REGISTER, thread->error_at, "a register is used that has no value in this run");
+    stop_input(sim, SL_RULE_REGISTER, at, "a register is used that has no value in this run");
     break;
   case SL_THREAD_DISAGREE:
-    stop_input(sim, SL_RULE_UNIFORM, thread->error_at, "engines disagree on a loop or branch that is not divergent");
+    stop_input(sim, SL_RULE_UNIFORM, at, "engines disagree on a loop or branch that is not divergent");
     break;
   case SL_THREAD_ARITHMETIC:
-    stop_input(sim, SL_RULE_LITERAL, thread->error_at, "a value cannot be computed: it divides by zero or does not fit 64 bits");
+    stop_input(sim, SL_RULE_LITERAL, at, "a value cannot be computed: it divides by zero or does not fit 64 bits");
     break;
   }
   return true;
+}
+
+static bool thread_failed(struct sl_simulator *sim, const struct sl_thread *thread)
+{
+  return has_failed(sim, thread->error, thread->error_at);
 }
 
 static void stop_deadlock(struct sl_simulator *sim, uint32_t engine)
@@ -302,10 +314,13 @@ static bool read_needs(struct sl_simulator *sim, uint32_t engine, sl_index stmt)
     return true;
   uint32_t theirs = sim->their_engine[engine];
   uint64_t most = sim->options->max_steps;
-  const uint32_t *instance =
-      theirs == UINT32_MAX ? NULL : sl_needs_next(&sim->needs, theirs, most ? most - sim->needs.thread.steps : UINT64_MAX);
-  if (thread_failed(sim, &sim->needs.thread))
+  const uint32_t *instance = theirs == UINT32_MAX ? NULL : sl_needs_next(&sim->needs, theirs, most ? most : UINT64_MAX);
+  if (has_failed(sim, sim->needs.error, SL_NONE))
     return false;
+  if (most && sim->needs.steps >= most) {
+    stop_budget(sim);
+    return false;
+  }
   if (!instance || instance[0] != sim->matched[stmt]) {
     stop_input(sim, SL_RULE_MISMATCH, stmt, "its stream executes other instructions, or in another order, than the kernel "
                                             "that gives the dependences");
@@ -755,9 +770,7 @@ static void fetch(struct sl_simulator *sim, uint32_t engine)
   if (thread_failed(sim, &own->thread))
     return;
   if (!own->step || (most && sim->steps >= most) || own->now.at >= SL_TICKS_MAX) {
-    sl_error(sim->report, SL_RULE_BUDGET, sim->kernel->loc, "the simulation of '%s' was given up after %llu steps",
-             sl_text(sim->program, sim->kernel->name), (unsigned long long)sim->steps);
-    stop(sim, SLUICE_E_BUDGET);
+    stop_budget(sim);
     return;
   }
   charge(sim, engine, own->thread.cost - cost + own->step->cost);
