@@ -133,7 +133,8 @@ int cli_load_as_written(sluice_program **program, const struct cli_call *call, c
                         bool is_json);
 /* The same and applies every --define. */
 int cli_load(sluice_program **program, const struct cli_call *call, const struct cli_text *text, bool is_json);
-/* The same from a file, and verifies. */
+/* Reads a file as written, for commands that choose parameters' values themselves, and verifies. Returns an exit code;
+ * *program is to be freed in any case. */
 int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
                       const sluice_targets *targets);
 

@@ -25,18 +25,6 @@ const struct cli_option cli_check_options[] = {
 
 /* ---- the command ---- */
 
-/* Reads and verifies; parameters keep the defaults that are written. Returns an exit code. */
-static int load(sluice_program **program, const struct cli_call *call, const char *path, const sluice_targets *targets)
-{
-  struct cli_text text;
-  *program = NULL;
-  if (!cli_read(&text, path))
-    return CLI_BAD;
-  int code = cli_load_as_written(program, call, &text, cli_is_json(call, path));
-  free(text.data);
-  return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, targets, &cli_sink)) : code;
-}
-
 static int print_report(const struct cli_call *call, const struct cli_report *report)
 {
   const char *format = cli_value_of(call, "format");
@@ -93,9 +81,9 @@ static int check_files(const struct cli_call *call, const struct cli_inputs *inp
 {
   sluice_program *program, *against = NULL;
   const char *other = cli_value_of(call, "against");
-  int code = load(&program, call, call->arguments[0], targets);
+  int code = cli_load_verified(&program, call, call->arguments[0], targets);
   if (code == CLI_DONE && other)
-    code = load(&against, call, other, targets);
+    code = cli_load_verified(&against, call, other, targets);
   if (code == CLI_DONE)
     code = check(call, inputs, program, against, targets);
   sluice_program_free(against);

@@ -126,14 +126,7 @@ int cli_load_verified(sluice_program **program, const struct cli_call *call, con
   *program = NULL;
   if (!cli_read(&text, path))
     return CLI_BAD;
-  int code = cli_load(program, call, &text, cli_is_json(call, path));
+  int code = cli_load_as_written(program, call, &text, cli_is_json(call, path));
   free(text.data);
-  if (code != CLI_DONE)
-    return code;
-  code = cli_exit_code(sluice_program_verify(*program, targets, &cli_sink));
-  if (code != CLI_DONE) {
-    sluice_program_free(*program);
-    *program = NULL;
-  }
-  return code;
+  return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, targets, &cli_sink)) : code;
 }
