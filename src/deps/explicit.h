@@ -1,7 +1,7 @@
 /* explicit.h: dependence lines of a kernel as edges between instructions.
  *
  * An edge (producer, consumer, block, k) says: the consumer, in iteration i of `block`, needs the producer retired through
- * iteration i - k of it (theory: "everything up to there"); no wait when i - k lies before the current visit of the block
+ * iteration i - k of it, everything up to there; no wait when i - k lies before the current visit of the block
  * began. k = 0 is carried by the innermost common block. A vector with several non-zero components keeps them in its line.
  */
 #ifndef SL_DEPS_EXPLICIT_H

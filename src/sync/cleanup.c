@@ -345,7 +345,6 @@ struct range {
 struct ranges {
   const struct sl_regcode *code;
   uint32_t *from, *to; /* by vreg; position + 1 */
-  uint32_t *loop_from; /* by vreg: start of the innermost loop around its write, + 1; 0 = none */
 };
 
 static void see_read(struct ranges *r, struct sl_value value, uint32_t position, const uint32_t *open, uint32_t depth)

@@ -81,7 +81,8 @@ struct sl_plan sl_plan_of(const struct sl_allocation *allocation);
  * the author's, which does not reset semaphores, so that places can be thresholds by themselves. */
 void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing, bool across_barriers);
 
-/* Refuses divergent loops that hold an update of a semaphore another engine waits on (theory 9). */
+/* Refuses divergent loops that hold an update of a semaphore another engine waits on: the engines would not agree
+ * on how often the update has run. */
 int sl_plan_check_divergence(struct sl_plan *plan);
 
 /* Folds and strips the register code and writes everything into the tree: registers, waits, increments, declarations. */
@@ -103,9 +104,9 @@ static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index b
 /* Reports that the strategy cannot express an edge, why, and which strategy can. */
 void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, const char *why, const char *instead);
 
-/* The name of a block in messages and generated names: "i" for loop i, "if1", "else1", "" for the root. */
 /* A label as part of a generated name: labels of copies hold `.` and `@`, which names cannot. */
 void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt);
+/* The name of a block in messages and generated names: "i" for loop i, "if1", "else1", "" for the root. */
 const char *sl_plan_block_name(const struct sl_plan *plan, sl_index block, char buffer[static 48]);
 
 /* ---- walk.c: one walk over the tree that appends register code for all engines ---- */

@@ -149,6 +149,11 @@ static void simplify(struct sl_code *item)
   }
 }
 
+static sl_vreg new_temporary(struct sl_regcode *code, enum sl_temporary letter)
+{
+  return sl_regcode_vreg(code, (struct sl_vreg_role){ 0, code->temporaries_used++, letter });
+}
+
 struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b)
 {
   if (a.kind == SL_VALUE_INT && b.kind == SL_VALUE_INT)
@@ -157,14 +162,9 @@ struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, str
   simplify(&item);
   if (item.op == SL_OP_REG_SET)
     return item.a;
-  sl_vreg dst = sl_regcode_temporary(code, op == SL_OP_REG_GT ? SL_TEMPORARY_MASK : SL_TEMPORARY_VALUE);
+  sl_vreg dst = new_temporary(code, op == SL_OP_REG_GT ? SL_TEMPORARY_MASK : SL_TEMPORARY_VALUE);
   sl_regcode_op(code, op, dst, a, b);
   return sl_value_vreg(dst);
-}
-
-sl_vreg sl_regcode_temporary(struct sl_regcode *code, enum sl_temporary letter)
-{
-  return sl_regcode_vreg(code, (struct sl_vreg_role){ 0, code->temporaries_used++, letter });
 }
 
 void sl_regcode_release(struct sl_regcode *code)

@@ -1,7 +1,7 @@
 /* regcode.h: the register code that a strategy adds to one stream, as a list on the side, before it goes into the tree.
  *
  * A strategy walks the tree once and appends, per issue stream: register instructions, waits, and the loops and branches
- * that the stream walks. Virtual registers are numbered; the code is then folded (constants), stripped of what no wait
+ * that the stream walks. Virtual registers are numbered; the code is then folded (constants), improved (cleanup.h), stripped of what no wait
  * reads, and only then written into the tree. So a strategy states its rules plainly and never pays for it in the output.
  *
  * Registers hold 32-bit unsigned values and wrap around, as on the targets (machine descriptions give the width).
@@ -44,7 +44,7 @@ struct sl_code {
   struct sl_value a, b;
   uint32_t dst;  /* vreg, or semaphore of a wait */
   sl_index at;   /* statement or block the instruction stands before / at the end of; the consumer of a wait */
-  uint32_t pair; /* LOOP: index of its END_LOOP; IF: of its ELSE; ELSE: of its END_IF (filled by sl_regcode_close) */
+  uint32_t pair; /* LOOP: index of its END_LOOP; IF: of its ELSE; ELSE: of its END_IF (filled when these are appended) */
 };
 
 /* What a virtual register stands for, in the strategy's own terms; the strategy turns it into a name when the register
@@ -74,8 +74,7 @@ void sl_regcode_op(struct sl_regcode *code, enum sl_opcode op, sl_vreg dst, stru
 void sl_regcode_set(struct sl_regcode *code, sl_vreg dst, struct sl_value a);
 /* a op b as a value: computed now when both are integers, one of them when the other is neutral, else in a new temporary. */
 struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, struct sl_value a, struct sl_value b);
-/* A new temporary; sl_regcode_release says that those made so far are not needed any more. */
-sl_vreg sl_regcode_temporary(struct sl_regcode *code, enum sl_temporary letter);
+/* Says that the temporaries made so far are not needed any more. */
 void sl_regcode_release(struct sl_regcode *code);
 void sl_regcode_wait(struct sl_regcode *code, sl_index consumer, uint32_t sem, struct sl_value threshold);
 void sl_regcode_open_loop(struct sl_regcode *code);
