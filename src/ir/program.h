@@ -391,6 +391,13 @@ static inline uint32_t sl_op_stream(const struct sl_kernel *kernel, const struct
 {
   return op->stream_count == 1 ? op->stream : kernel->stream_lists.data[op->stream + k];
 }
+/* The register that an operation writes, its first operand; 0 = none. */
+static inline sl_name sl_op_written_register(const struct sl_kernel *kernel, const struct sl_op *op)
+{
+  uint8_t op_class = sl_opcode_table[op->code].op_class;
+  bool writes = op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD;
+  return writes ? (sl_name)kernel->operands.data[op->first_operand].value : 0;
+}
 /* The stream whose sequencer issues what belongs to `stream`: the trigger of a queue, else itself. */
 static inline uint32_t sl_issue_stream(const struct sl_kernel *kernel, uint32_t stream)
 {

@@ -294,12 +294,6 @@ static void read_operand(struct checker *c, const struct sl_operand *operand)
   }
 }
 
-static bool writes_register(const struct sl_op *op)
-{
-  uint8_t op_class = sl_opcode_table[op->code].op_class;
-  return op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD;
-}
-
 static void read_clauses(struct checker *c, const struct sl_op *op)
 {
   const struct sl_kernel *kernel = c->kernel;
@@ -323,14 +317,13 @@ static void read_clauses(struct checker *c, const struct sl_op *op)
 static void read_op(struct checker *c, sl_index stmt)
 {
   const struct sl_op *op = sl_stmt_op(c->kernel, stmt);
-  bool writes = writes_register(op);
+  sl_name reg = sl_op_written_register(c->kernel, op);
   c->at_mask = op_mask(c, op);
-  for (uint32_t i = writes ? 1 : 0; i < (uint32_t)op->dst_count + op->src_count; i++)
+  for (uint32_t i = reg ? 1 : 0; i < (uint32_t)op->dst_count + op->src_count; i++)
     read_operand(c, &c->kernel->operands.data[op->first_operand + i]);
   read_clauses(c, op);
-  if (!writes)
+  if (!reg)
     return;
-  sl_name reg = (sl_name)c->kernel->operands.data[op->first_operand].value;
   for (uint64_t mask = c->at_mask; mask; mask &= mask - 1) {
     struct write_list *list = list_get(c, lowest(mask), reg);
     sl_vec_add(c->heap, &list->stmts, stmt);

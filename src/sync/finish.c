@@ -33,12 +33,11 @@ static void count_registers(struct register_count *c, const struct sl_kernel *ke
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
-    if (op_class != SL_CLASS_REGISTER && op_class != SL_CLASS_LOAD)
+    sl_name written = sl_op_written_register(kernel, op);
+    if (!written)
       continue;
     bool is_new;
-    (void)sl_map_put(&c->seen, c->heap,
-                     sl_map_pair(op->stream, (sl_name)kernel->operands.data[op->first_operand].value), &is_new);
+    (void)sl_map_put(&c->seen, c->heap, sl_map_pair(op->stream, written), &is_new);
     c->count[op->stream] += is_new;
   }
 }

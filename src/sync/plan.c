@@ -30,10 +30,9 @@ static void find_statements(struct sl_plan *plan)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
     planned->stream = op->stream;
-    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
-    if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
-      *sl_map_put(&plan->written, plan->heap,
-                  sl_map_pair(op->stream, (sl_name)kernel->operands.data[op->first_operand].value), NULL) = 1;
+    sl_name written = sl_op_written_register(kernel, op);
+    if (written)
+      *sl_map_put(&plan->written, plan->heap, sl_map_pair(op->stream, written), NULL) = 1;
   }
 }
 

@@ -54,9 +54,8 @@ static uint32_t opcode_slots(struct counting *c, const struct sl_op *op)
   return *slots;
 }
 
-static void count_register(struct counting *c, const struct sl_op *op, sl_engines engines)
+static void count_register(struct counting *c, sl_name name, sl_engines engines)
 {
-  sl_name name = (sl_name)c->kernel->operands.data[op->first_operand].value;
   for (sl_engines rest = engines; rest; rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);
     bool is_new;
@@ -79,8 +78,9 @@ static void count_op(struct counting *c, const struct sl_op *op)
     c->stats->register_operations += copies;
   else if (op_class != SL_CLASS_SEMAPHORE)
     c->stats->instructions += copies;
-  if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
-    count_register(c, op, engines);
+  sl_name written = sl_op_written_register(c->kernel, op);
+  if (written)
+    count_register(c, written, engines);
 }
 
 static void count_stmt(struct counting *c, sl_index at)
@@ -110,7 +110,6 @@ static void count_stmt(struct counting *c, sl_index at)
   case SL_STMT_EPILOGUE: c->stats->slots += all * target->slot.epilogue_engine + target->slot.epilogue_once; break;
   }
 }
-
 
 static int count_guarded(void *arg)
 {

@@ -47,10 +47,9 @@ static void take_registers(struct writer *w)
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
-    const struct sl_op *op = sl_stmt_op(kernel, at);
-    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
-    if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD)
-      take_register(w, (sl_name)kernel->operands.data[op->first_operand].value);
+    sl_name written = sl_op_written_register(kernel, sl_stmt_op(kernel, at));
+    if (written)
+      take_register(w, written);
   }
 }
 

@@ -315,14 +315,13 @@ static void check_registers(struct sl_legality *l)
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    uint8_t op_class = sl_opcode_table[op->code].op_class;
-    if (op_class != SL_CLASS_REGISTER && op_class != SL_CLASS_LOAD)
+    sl_name written = sl_op_written_register(kernel, op);
+    if (!written)
       continue;
     l->at = at;
     for (uint32_t k = 0; k < sl_op_copies(l, op); k++)
       if (sl_op_copy_stream(l, op, k) != SL_NO_STREAM)
-        count_register(l, &counts, sl_op_copy_stream(l, op, k),
-                       (sl_name)kernel->operands.data[op->first_operand].value);
+        count_register(l, &counts, sl_op_copy_stream(l, op, k), written);
   }
   l->at = SL_NONE;
 }
