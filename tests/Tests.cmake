@@ -125,6 +125,8 @@ function(sluice_add_checks)
     sluice_add_check(install ${python} ${checks}/install.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                      ${CMAKE_CURRENT_BINARY_DIR}/install)
     sluice_add_check(demo ${PROJECT_SOURCE_DIR}/tools/demo.sh $<TARGET_FILE:sluice>)
+    sluice_add_check(view ${python} ${tests_dir}/view/browser.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>
+                     ${CMAKE_CURRENT_BINARY_DIR}/view)
     sluice_add_check(valgrind ${python} ${checks}/valgrind.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
     if(SLUICE_COMPARE_WITH)
       sluice_add_check(determinism ${python} ${checks}/determinism.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>
