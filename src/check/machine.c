@@ -301,6 +301,7 @@ static void learn(struct sl_machine *m, uint32_t engine, struct sl_sem_state *se
   const struct sl_update *update = units > sem->forgotten ? find_update(sem, units) : NULL;
   if (!update)
     return;
+  assert(sem->clocks.len == sem->updates.len * m->lanes && "every update that is kept has its clock");
   const uint32_t *clock = &sem->clocks.data[(size_t)(update - sem->updates.data) * m->lanes];
   join(engine_clock(m, engine), clock, m->lanes);
 }
@@ -443,6 +444,7 @@ static void prune(struct sl_machine *m, uint32_t stream, struct sl_sem_state *se
       uint32_t count = count_done_with(m, e, stream, sem);
       drop = count < drop ? count : drop;
     }
+  assert(drop < sem->updates.len && "the newest update stays");
   uint32_t left = sem->updates.len - drop;
   sem->prune_at = 2 * left;
   if (drop == 0)
@@ -469,6 +471,7 @@ static void pass_gate(struct sl_machine *m, uint32_t engine, sl_index stmt, uint
   const struct sl_gate *gate = &m->code.kernel->waits.data[wait];
   uint32_t threshold;
   struct sl_sem_state *sem = gate_state(m, engine, stmt, gate, &threshold);
+  assert(sem && "only a gate that holds is passed");
   threshold = weaken(m, sem, wait, threshold);
   if (gate->kind == SL_GATE_EVENT)
     sem->taken++;
@@ -588,6 +591,8 @@ static void add_units(struct sl_machine *m, uint32_t engine, sl_index stmt, stru
   if (sem->is_multi || !sem->waiting)
     return;
   const uint32_t *clock = stream_clock(m, stream);
+  assert((sem->updates.len == 0 || sem->updates.data[sem->updates.len - 1].position <= clock[m->update_lane0 + stream]) &&
+         "one stream writes it, so its updates come in order");
   sl_vec_add(m->heap, &sem->updates, ((struct sl_update){ sem->value - sem->base, clock[m->update_lane0 + stream] }));
   uint32_t at = sl_vec_extend(m->heap, &sem->clocks, m->lanes);
   memcpy(&sem->clocks.data[at], clock, m->lanes * sizeof *clock);

@@ -136,6 +136,7 @@ static void end_iteration(struct sl_reference *r, sl_index block)
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1]) {
     const struct sl_need *need = &r->needs.data[n - 1];
     uint32_t *line = &r->delay[r->delay_at[n - 1]];
+    assert(need->k > 0 && "a need of this iteration has no delay line");
     memmove(line + 1, line, (need->k - 1) * sizeof *line);
     line[0] = r->latest[need->ordinal_of];
   }
@@ -202,6 +203,7 @@ const uint32_t *sl_reference_next(struct sl_reference *r, sl_heap *heap, uint32_
       return NULL;
   const uint32_t *instance = &queue->data.data[queue->from];
   queue->from += 1 + r->need_count[*instance];
+  assert(queue->from <= queue->data.len && "an instance and its needs are queued together");
   r->queued -= 1 + r->need_count[*instance];
   return instance;
 }

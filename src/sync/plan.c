@@ -158,6 +158,7 @@ static void thin_edges(struct sl_plan *plan)
     for (to = from; to < plan->edges.len && edges[to].consumer == consumer; to++)
       ;
     uint32_t count = thin_consumer(plan, from, to, &edges[kept], keys);
+    assert(kept + count <= to && "what is still to be read has not been written over");
     plan->stmt[consumer].first_edge = kept;
     plan->stmt[consumer].edge_count = count;
     kept += count;
@@ -242,6 +243,7 @@ static void count_places(struct sl_plan *plan, bool across_barriers)
     uint32_t s = planned->update_sem;
     if (!s)
       continue;
+    assert(planned->stream == plan->sems.data[s].stream && "one stream writes each semaphore");
     if (run_of[s] != run) {
       run_of[s] = run;
       in_run[s] = 0;

@@ -132,6 +132,7 @@ static void split_line(struct factor *f, const struct sl_dep *dep, int64_t k, in
 {
   for (int64_t b = 0; b < copies; b++) {
     int64_t r = ((b - k) % copies + copies) % copies, ago = (r - (b - k)) / copies;
+    assert(r >= 0 && r < copies && ago >= 0 && "the copy that is needed ran in this iteration or before");
     struct sl_dep line = *dep;
     f->copy = (uint32_t)r;
     line.producer = relabel(f, dep->producer);

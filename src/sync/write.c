@@ -118,6 +118,8 @@ static struct sl_gate make_gate(struct sl_plan *plan, const struct sl_code *item
     gate.threshold = SL_THRESHOLD_REG;
     gate.value = item->a.kind == SL_VALUE_VREG ? registers[item->a.value] : item->a.value;
   }
+  assert(gate.name && "a semaphore that a wait needs has been named");
+  assert((gate.threshold != SL_THRESHOLD_REG || gate.value) && "a threshold is computed before it is awaited");
   return gate;
 }
 
@@ -164,6 +166,7 @@ static struct sl_operand make_operand(struct sl_value value, const sl_name *regi
   default:
     operand.kind = SL_OPERAND_REG;
     operand.value = registers[value.value];
+    assert(operand.value && "a register that is read is written");
   }
   return operand;
 }
