@@ -1,11 +1,14 @@
 #!/bin/sh
 # Installs the Debian packages that are missing for the given parts of the work: build, test, format.
-# As root directly, otherwise with sudo; without either it prints the command and exits 1.
+# As root directly, otherwise with sudo; without either it prints the command and exits 1. Packages that only some checks
+# want, which are skipped without them, never stop anything.
 # Looks at programs and files, not at the package database, so that tools from elsewhere count too.
 set -eu
 
 missing=
+wanted=
 need() { missing="$missing $*"; }
+want() { wanted="$wanted $*"; }
 have() { command -v "$1" > /dev/null 2>&1; }
 first_of() { for file in "$@"; do if [ -e "$file" ]; then return 0; fi; done; return 1; }
 
@@ -37,6 +40,7 @@ need_test() {
   fi
   first_of /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a \
            /usr/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a || need libclang-rt-@-dev
+  have chromium || have chromium-browser || want chromium
 }
 
 need_format() {
@@ -46,7 +50,25 @@ need_format() {
 for part in "$@"; do
   "need_$part"
 done
-[ -n "$missing" ] || exit 0
+
+# Asks for no password: nobody waits for these. The lists of packages may be old or not there yet.
+install_wanted() {
+  [ -n "$wanted" ] || return 0
+  as_root=
+  [ "$(id -u)" -eq 0 ] || as_root="sudo -n"
+  export DEBIAN_FRONTEND=noninteractive
+  # shellcheck disable=SC2086 # lists of words
+  if have apt-get && $as_root true 2> /dev/null; then
+    install="$as_root apt-get install --no-install-recommends -q -y $wanted"
+    if $install 2> /dev/null || { $as_root apt-get update -q && $install; }; then return 0; fi
+  fi
+  echo "Not installed:$wanted. Checks that need it are skipped."
+}
+
+if [ -z "$missing" ]; then
+  install_wanted
+  exit 0
+fi
 
 if ! have apt-get; then
   echo "Missing packages (Debian names):$missing" | sed 's/@/14/g' >&2
@@ -70,4 +92,5 @@ version=$(llvm_version)
 packages=$(echo "$missing" | sed "s/@/${version:-14}/g")
 echo "Installing:$packages"
 # shellcheck disable=SC2086 # a list of words
-exec $as_root apt-get install --no-install-recommends -q -y $packages
+$as_root apt-get install --no-install-recommends -q -y $packages
+install_wanted

@@ -454,6 +454,57 @@ static int run_builder(void)
   return status;
 }
 
+static bool take(void *user, const char *text, size_t length)
+{
+  (void)user;
+  return text && length;
+}
+
+/* Simulates the session's program once as a version of a report, once as a trace. */
+static int view(struct session *session, sluice_trace_file *file, sluice_report *report)
+{
+  sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  sluice_sim_result *result = NULL;
+  int status = sluice_report_begin(&options.trace, report, "version");
+  if (status == SLUICE_OK)
+    status = sluice_sim(&result, session->program, 0, scenario_targets, &options, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_report_end(report, result);
+  sluice_sim_result_free(result);
+  result = NULL;
+  options.trace = sluice_trace_file_get(file);
+  if (status == SLUICE_OK)
+    status = sluice_sim(&result, session->program, 0, scenario_targets, &options, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_trace_file_status(file);
+  if (status == SLUICE_OK)
+    status = sluice_report_print(&session->text, NULL, report);
+  sluice_sim_result_free(result);
+  return status;
+}
+
+static int run_view(void)
+{
+  struct session session;
+  const sluice_writer writer = { take, NULL };
+  const sluice_report_options report_options = SLUICE_REPORT_OPTIONS_INIT;
+  sluice_trace_file_options file_options = SLUICE_TRACE_FILE_OPTIONS_INIT;
+  sluice_trace_file *file = NULL;
+  sluice_report *report = NULL;
+  int status = open_program(&session, synchronized_text);
+  file_options.flows = true;
+  if (status == SLUICE_OK)
+    status = sluice_trace_file_new(&file, &file_options, &writer);
+  if (status == SLUICE_OK)
+    status = sluice_report_new(&report, &report_options);
+  if (status == SLUICE_OK)
+    status = view(&session, file, report);
+  sluice_report_free(report);
+  sluice_trace_file_free(file);
+  end(&session);
+  return status;
+}
+
 static int run_builder_given_up(void)
 {
   sluice_builder *builder;
@@ -503,6 +554,7 @@ const struct scenario scenarios[] = {
   { "describe a target as JSON", run_describe_json, SLUICE_OK },
   { "malformed target", run_load_malformed_target, SLUICE_E_INPUT },
   { "select and define", run_select_and_define, SLUICE_E_INPUT },
+  { "trace and report of simulations", run_view, SLUICE_OK },
   { "builder", run_builder, SLUICE_OK },
   { "builder given up", run_builder_given_up, SLUICE_OK },
   { "builder misused", run_builder_misused, SLUICE_E_INPUT },
