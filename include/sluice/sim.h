@@ -84,6 +84,7 @@ typedef struct sluice_slice {
   uint32_t line, column; /**< of the statement in its source, 0 = unknown */
   uint64_t awaited;      /**< WAIT: instance whose retirement ended it, 0 = unknown */
   uint32_t awaited_stream; /**< WAIT with awaited: its stream */
+  const char *waiting;   /**< WAIT: label, or opcode, of the instruction that waits; else NULL */
 } sluice_slice;
 
 /** Called while the simulation runs; any may be NULL. Slices of one lane come in order of `start` (of FLIGHT: of issue),

@@ -61,7 +61,8 @@ static void trace_wait(struct sl_simulator *sim, uint32_t engine, const struct s
   const struct sl_sim_engine *own = &sim->engines[engine];
   sluice_slice slice = { .stream = sim->code.presence.engines.data[engine], .lane = SLUICE_LANE_CONTROL,
                          .kind = SLUICE_SLICE_WAIT, .start = own->since, .end = own->now.at, .name = what,
-                         .awaited = cause->instance, .awaited_stream = cause->stream };
+                         .awaited = cause->instance, .awaited_stream = cause->stream,
+                         .waiting = name_of(sim, stmt) };
   send(sim, slice, stmt, iteration_of(sim, engine, stmt));
 }
 

@@ -4,7 +4,7 @@
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const KINDS = ["execute", "flight", "control", "load", "wait", "blocked", "drain", "barrier"];
-  const EXECUTE = 0, FLIGHT = 1, WAIT = 4, FIELDS = 7;
+  const EXECUTE = 0, FLIGHT = 1, WAIT = 4, FIELDS = 8;
   const KIND_TEXT = { execute: "executes", flight: "in flight", control: "control", load: "loads a register", wait: "waits",
     blocked: "held back", drain: "drains", barrier: "at the barrier" };
   const KIND_COLOUR = { flight: "flight", control: "control", load: "load", wait: "wait", blocked: "blocked", drain: "drain",
@@ -57,7 +57,8 @@
         start += numbers[at + 1];
         const kind = numbers[at];
         lanes[kind === EXECUTE ? 0 : kind === FLIGHT ? 1 : 2].push({ kind, start, end: start + numbers[at + 2],
-          name: numbers[at + 3], iteration: numbers[at + 4], line: numbers[at + 5], awaited: numbers[at + 6] - 1 });
+          name: numbers[at + 3], iteration: numbers[at + 4], line: numbers[at + 5], awaited: numbers[at + 6] - 1,
+          waiting: numbers[at + 7] });
       }
       stream.lanes = lanes;
       stream.slices = null;
@@ -89,7 +90,7 @@
 
   // ---- state ----
 
-  let version, from = 0, to = 1, chosenLine = null, chosenStream = null, colours = {}, nameColours = [];
+  let version, from = 0, to = 1, chosenWait = null, colours = {}, nameColours = [];
   const canvas = $("slices"), overview = $("overview");
   const shown = () => version.streams.filter((stream) => stream.shown);
 
@@ -165,11 +166,18 @@
     return slice.kind === WAIT ? "wait " + name : name || KINDS[slice.kind];
   }
 
+  // Whether a slice is one of the waits that a row of the table sums up: `s >= 12` is one of `s >= %r`.
+  function isOf(slice, stall) {
+    if (slice.kind !== WAIT || version.texts[slice.waiting] !== stall.label) return false;
+    const name = version.texts[slice.name], counter = (text) => text.split(/[ [\]]/)[0];
+    return name === stall.waits_for || (!name.includes("->") && counter(name) === counter(stall.waits_for));
+  }
+
   function drawMarks(pen, stream, width, top) {
     const scale = width / (to - from), lane = stream.lanes[2];
     pen.fillStyle = colours.semaphore;
     for (let i = first(lane, from); i < lane.length && lane[i].start < to; i++)
-      if (lane[i].kind === WAIT && lane[i].line === chosenLine)
+      if (isOf(lane[i], chosenWait))
         pen.fillRect((lane[i].start - from) * scale, top, Math.max((lane[i].end - lane[i].start) * scale, 1.5), 3);
   }
 
@@ -182,7 +190,7 @@
     drawLane(pen, stream.lanes[0], width, top + 5, BAR, paintName, true);
     pen.font = "10px system-ui, sans-serif";
     drawLane(pen, stream.lanes[2], width, top + 32, 12, paintKind, true);
-    if (stream.name === chosenStream) drawMarks(pen, stream, width, top + 44);
+    if (chosenWait && stream.name === chosenWait.engine) drawMarks(pen, stream, width, top + 44);
   }
 
   // What has not been kept is hatched.
@@ -338,6 +346,7 @@
     const { stream, slice } = found;
     const lines = [stream.name + " " + KIND_TEXT[KINDS[slice.kind]] + ": " + time(ns(version, slice.end - slice.start)) + ", from " +
       axisText(ns(version, slice.start), ns(version, version.ticks) / 1e5, ns(version, version.ticks))];
+    if (slice.waiting) lines.push("before " + version.texts[slice.waiting]);
     if (slice.iteration) lines.push("iteration " + version.texts[slice.iteration]);
     if (slice.awaited >= 0) lines.push("ended by " + version.streams[slice.awaited].name);
     if (slice.line) lines.push("line " + slice.line);
@@ -433,10 +442,9 @@
   function mark(row, stall) {
     document.querySelectorAll("#stalls tr.chosen").forEach((other) => other.classList.remove("chosen"));
     row.classList.add("chosen");
-    chosenLine = stall.line;
-    chosenStream = stall.engine;
+    chosenWait = stall;
     const stream = version.streams.find((each) => each.name === stall.engine);
-    const waits = stream.lanes[2].filter((slice) => slice.kind === WAIT && slice.line === stall.line);
+    const waits = stream.lanes[2].filter((slice) => isOf(slice, stall));
     if (!waits.length) return draw();
     const longest = waits.reduce((best, slice) => slice.end - slice.start > best.end - best.start ? slice : best);
     const room = (longest.end - longest.start) * 2;
@@ -449,7 +457,7 @@
   function choose(of) {
     version = of;
     if (!version.streams.every((stream) => stream.lanes)) unpack(version);
-    chosenLine = chosenStream = null;
+    chosenWait = null;
     nameColours = coloursOf(version);
     document.querySelectorAll("#comparison tbody tr").forEach((row, i) => row.classList.toggle("chosen", data.versions[i] === of));
     document.querySelectorAll("h2 .of").forEach((span) => { span.textContent = data.versions.length > 1 ? of.name : ""; });

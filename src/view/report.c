@@ -160,7 +160,7 @@ static uint32_t number_of(sluice_report *report, const char *text)
   return *text ? sl_names_add(&report->texts, report->scratch, text, strlen(text)) : 0;
 }
 
-/* kind, start since the last one's, length, name, iteration, line, stream of what ended a wait. */
+/* kind, start since the last one's, length, name, iteration, line, stream of what ended a wait, what waited. */
 static int slice_guarded(void *arg)
 {
   const struct sent *sent = arg;
@@ -171,7 +171,8 @@ static int slice_guarded(void *arg)
   const int64_t numbers[] = { (int64_t)slice->kind, (int64_t)(slice->start - stream->last_start),
                               (int64_t)(slice->end - slice->start), (int64_t)number_of(report, slice->name),
                               (int64_t)number_of(report, slice->iteration), (int64_t)slice->line,
-                              slice->awaited ? (int64_t)slice->awaited_stream + 1 : 0 };
+                              slice->awaited ? (int64_t)slice->awaited_stream + 1 : 0,
+                              (int64_t)number_of(report, slice->waiting ? slice->waiting : "") };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     if (buf->len)
       sl_buf_putc(buf, ',');

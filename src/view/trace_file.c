@@ -201,6 +201,11 @@ static void put_slice(sluice_trace_file *file, const sluice_slice *slice, uint32
   puts_to(file, sl_view_kind_name(slice->kind));
   puts_to(file, "\",\"args\":{\"ticks\":");
   put_number(file, slice->end - slice->start);
+  if (slice->waiting) {
+    puts_to(file, ",\"before\":\"");
+    put_escaped(file, slice->waiting);
+    puts_to(file, "\"");
+  }
   if (*slice->iteration) {
     puts_to(file, ",\"iteration\":\"");
     put_escaped(file, slice->iteration);

@@ -174,7 +174,10 @@ def check_row(tap, browser, row, page, streams, scratch):
     browser.run('document.querySelector("#stalls tbody tr").click()')
     browser.settle()
     marked = browser.run('document.querySelectorAll("#stalls tr.chosen").length')
-    tap.check(marked == 1 and browser.run(PLOT % "slices")["colours"] >= 3, f"{row}: a wait is shown in the timeline")
+    shown = browser.run('document.querySelector("#window").textContent')
+    tap.check(marked == 1 and shown != after and browser.run(PLOT % "slices")["colours"] >= 3,
+              f"{row}: a wait is shown in the timeline", shown)
+    browser.screenshot(scratch / f"{row}.wait.png")
     hover = """(() => { const box = document.querySelector("#slices").getBoundingClientRect();
       for (let y = 30; y < box.height && document.querySelector("#tip").hidden; y += 4)
         document.querySelector("#slices").dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width / 2,

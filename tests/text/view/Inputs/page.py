@@ -7,7 +7,7 @@ import json
 import re
 import sys
 
-FIELDS = 7
+FIELDS = 8
 KINDS = ("execute", "flight", "control", "load", "wait", "blocked", "drain", "barrier")
 
 
