@@ -15,6 +15,7 @@
 
 #include "ir/program.h"
 #include "property/campaign.h"
+#include "property/judge.h"
 
 /* MAX_EVENTS is for all runs of a kernel: a thousand a run, and a few long runs. */
 enum { STRATEGIES = 6, MAX_RUNS = 200, MAX_EVENTS = 200000, MUTANT_EVERY = 2 };
@@ -60,13 +61,8 @@ static const struct sl_kernel *kernel_of(const sluice_program *program)
 
 static bool prepare(struct subject *subject, const char *text)
 {
-  struct sl_messages messages;
-  sluice_sink sink = sl_messages_sink(&messages);
-  if (sluice_program_parse(&subject->original, "generated.slu", text, strlen(text), &sink) != SLUICE_OK)
-    return sl_fail(subject->failure, "does not parse", "%s", messages.first);
-  if (sluice_program_verify(subject->original, subject->state->targets, &sink) != SLUICE_OK)
-    return sl_fail(subject->failure, "does not verify", "%s", messages.first);
-  return true;
+  subject->original = sl_read_program(subject->state->targets, text, subject->failure);
+  return subject->original != NULL;
 }
 
 /* Leaves subject->synced NULL when the strategy may and does refuse. */

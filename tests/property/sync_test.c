@@ -18,6 +18,7 @@
 
 #include "oracle/interpreter.h"
 #include "property/campaign.h"
+#include "property/judge.h"
 #include "property/published.h"
 #include "target/target.h"
 
@@ -133,12 +134,9 @@ static bool synchronize(struct subject *subject, unsigned s)
 
 static bool prepare(struct subject *subject, const char *text)
 {
-  struct sl_messages messages;
-  sluice_sink sink = sl_messages_sink(&messages);
-  if (sluice_program_parse(&subject->original, "generated.slu", text, strlen(text), &sink) != SLUICE_OK)
-    return sl_fail(subject->failure, "does not parse", "%s", messages.first);
-  if (sluice_program_verify(subject->original, subject->state->targets, &sink) != SLUICE_OK)
-    return sl_fail(subject->failure, "does not verify", "%s", messages.first);
+  subject->original = sl_read_program(subject->state->targets, text, subject->failure);
+  if (!subject->original)
+    return false;
   for (unsigned s = 0; s < STRATEGIES; s++) {
     if (!synchronize(subject, s))
       return false;
