@@ -6,6 +6,7 @@
 #include <sluice/builder.h>
 #include <sluice/check.h>
 #include <sluice/diag.h>
+#include <sluice/explain.h>
 #include <sluice/program.h>
 #include <sluice/sim.h>
 #include <sluice/sync.h>

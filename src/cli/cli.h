@@ -279,13 +279,14 @@ int cli_print_json(struct json_t *root);
 /* ---- commands ---- */
 
 extern const struct cli_option cli_sync_options[], cli_check_options[], cli_fmt_options[], cli_targets_options[],
-    cli_bench_options[], cli_sim_options[], cli_no_options[];
+    cli_bench_options[], cli_sim_options[], cli_explain_options[], cli_no_options[];
 int cli_sync(struct cli_call *call);
 int cli_check(struct cli_call *call);
 int cli_fmt(struct cli_call *call);
 int cli_targets(struct cli_call *call);
 int cli_bench(struct cli_call *call);
 int cli_sim(struct cli_call *call);
+int cli_explain(struct cli_call *call);
 int cli_rules(struct cli_call *call);
 int cli_help(struct cli_call *call);
 

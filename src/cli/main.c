@@ -26,6 +26,11 @@ const struct cli_command cli_commands[] = {
     "each engine and queue was busy, and the waits that cost most. The model's numbers and how far they can be trusted: "
     "`sluice targets NAME` and docs/simulator.md.",
     cli_sim_options, 1, (unsigned)-1, cli_sim },
+  { "explain", "say why an instruction waits", "FILE LABEL",
+    "Prints for each wait of the instruction until when it waits, which dependence line that is and what the two ends "
+    "share, who raises the semaphore, how the threshold is computed, and what the wait costs by the model of `sluice "
+    "sim`; and why its other dependences have no wait. A kernel without synchronization is synchronized first.",
+    cli_explain_options, 2, 2, cli_explain },
   { "bench", "compare the strategies side by side", "FILE...",
     "Synchronizes every kernel with every strategy and prints what each one uses: waits, updates, semaphores, "
     "registers, register operations, barriers, instruction slots and bytes, and what it costs. Counts are static: each "

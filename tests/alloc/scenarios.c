@@ -454,6 +454,38 @@ static int run_builder(void)
   return status;
 }
 
+/* One instruction of a kernel that is synchronized and simulated first. */
+static int explain(const char *label)
+{
+  struct session session;
+  const sluice_sync_options how = SLUICE_SYNC_OPTIONS_INIT;
+  const sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  sluice_explain_options shown = SLUICE_EXPLAIN_OPTIONS_INIT;
+  sluice_sim_result *costs = NULL;
+  int status = open_program(&session, kernel_text);
+  if (status == SLUICE_OK)
+    status = sluice_sync(&session.other, session.program, scenario_targets, &how, &sink);
+  if (status == SLUICE_OK)
+    status = sluice_sim(&costs, session.other, 0, scenario_targets, &options, &sink);
+  shown.origin = session.program;
+  shown.costs = costs;
+  if (status == SLUICE_OK)
+    status = sluice_explain(&session.text, session.other, 0, label, scenario_targets, &shown, &sink);
+  sluice_sim_result_free(costs);
+  end(&session);
+  return status;
+}
+
+static int run_explain(void)
+{
+  return explain("ad");
+}
+
+static int run_explain_unknown(void)
+{
+  return explain("adx");
+}
+
 static bool take(void *user, const char *text, size_t length)
 {
   (void)user;
@@ -555,6 +587,8 @@ const struct scenario scenarios[] = {
   { "malformed target", run_load_malformed_target, SLUICE_E_INPUT },
   { "select and define", run_select_and_define, SLUICE_E_INPUT },
   { "trace and report of simulations", run_view, SLUICE_OK },
+  { "why an instruction waits", run_explain, SLUICE_OK },
+  { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
   { "builder", run_builder, SLUICE_OK },
   { "builder given up", run_builder_given_up, SLUICE_OK },
   { "builder misused", run_builder_misused, SLUICE_E_INPUT },
