@@ -45,11 +45,9 @@ bool sl_counter_advance(struct sl_counter *counter, const struct sl_target *targ
     if (holds && asked->equal) /* once an `==` holds it is passed, whatever else is visible by then */
       break;
     const struct sl_posted *posted = &counter->posted.data[counter->from++];
-    bool held = holds;
     counter->value = apply(counter->value, posted);
     holds = asked && sl_counter_holds(target, counter->value, *asked);
-    if (!held)
-      counter->latest = *posted;
+    counter->latest = *posted;
     if (watch && watch->changed)
       watch->changed(watch->user, posted->when.at, counter->value);
   }

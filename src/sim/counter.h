@@ -45,8 +45,8 @@ bool sl_counter_holds(const struct sl_target *target, uint32_t value, struct sl_
 /* Adds an update. O(1) unless it comes before ones that are there. */
 void sl_counter_post(struct sl_counter *counter, sl_heap *heap, const struct sl_posted *posted);
 
-/* Applies what is visible at `time`, up to the update that makes an `==` hold. Answers whether the wait holds; counter->latest
- * is then the update that made it hold, if one just did. With asked NULL everything is applied. */
+/* Applies what is visible at `time`, up to the update that makes an `==` hold. Answers whether the wait holds. An engine that is
+ * woken when its wait holds finds in counter->latest an update of that time. With asked NULL everything is applied. */
 bool sl_counter_advance(struct sl_counter *counter, const struct sl_target *target, uint64_t time,
                         const struct sl_asked *asked, const struct sl_counter_watch *watch);
 

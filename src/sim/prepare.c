@@ -180,18 +180,18 @@ static int bind_params(struct sl_simulator *sim, struct sl_engine_inputs *inputs
 }
 
 /* Whether the kernel asks for a value of that name, `length` bytes long. */
-static bool is_asked_for(const struct sl_simulator *sim, const char *text, size_t length)
+static bool is_asked_for(const struct sl_machine_code *code, const char *text, size_t length)
 {
-  sl_name name = sl_names_find(&sim->program->names, text, length);
+  sl_name name = sl_names_find(&code->program->names, text, length);
   if (!name)
     return false;
-  for (uint32_t i = 0; i < sim->kernel->params.len; i++)
-    if (sim->kernel->params.data[i].name == name)
+  for (uint32_t i = 0; i < code->kernel->params.len; i++)
+    if (code->kernel->params.data[i].name == name)
       return true;
-  for (uint32_t i = 0; i < sim->code.place_names.len; i++)
-    if (sim->code.place_names.data[i] == name)
+  for (uint32_t i = 0; i < code->place_names.len; i++)
+    if (code->place_names.data[i] == name)
       return true;
-  return sim->code.register_of[name] != 0;
+  return code->register_of[name] != 0;
 }
 
 static int check_inputs(const struct sl_simulator *sim)
@@ -205,7 +205,8 @@ static int check_inputs(const struct sl_simulator *sim)
       uint32_t stream = sim->code.presence.engines.data[e];
       has_engine = strcmp(name + length + 1, sl_text(sim->program, sim->kernel->streams.data[stream].name)) == 0;
     }
-    if (sim->options->inputs[i].count && has_engine && is_asked_for(sim, name, length))
+    bool is_known = is_asked_for(&sim->code, name, length) || (sim->is_ideal && is_asked_for(&sim->needs.code, name, length));
+    if (sim->options->inputs[i].count && has_engine && is_known)
       continue;
     sl_error(sim->report, SL_RULE_UNDEFINED, SL_NO_LOC,
              "kernel '%s' has no parameter, opaque condition or loaded register '%s'", sl_text(sim->program, sim->kernel->name),
@@ -281,9 +282,19 @@ static void match_streams(struct sl_simulator *sim)
   }
 }
 
-static sl_name find_label(const struct sl_simulator *sim, const char *label, size_t length)
+/* The statement of that label there. A copy that unrolling made, `mm@2.0` or `mm.1`, is `mm` when that has no such copy itself. */
+static sl_index find_match(const struct sl_simulator *sim, const sl_map *by_label, const char *label)
 {
-  return sl_names_find(&sim->giving_program->names, label, length);
+  for (size_t length = strlen(label); length > 0;) {
+    sl_name name = sl_names_find(&sim->giving_program->names, label, length);
+    const uint32_t *at = name ? sl_map_get(by_label, name) : NULL;
+    if (at)
+      return *at;
+    while (length > 0 && label[length - 1] != '.' && label[length - 1] != '@')
+      length--;
+    length -= length > 0;
+  }
+  return SL_NONE;
 }
 
 static int mismatch(const struct sl_simulator *sim, sl_index stmt, const char *why)
@@ -293,11 +304,11 @@ static int mismatch(const struct sl_simulator *sim, sl_index stmt, const char *w
   return SLUICE_E_INPUT;
 }
 
-/* Ends of dependences are matched by label; `mm@2.0` is an instance of `mm` in an unrolled loop. */
+/* Ends of dependences are matched by label. One that is missing may have no instances: the run tells. */
 static int match_statements(struct sl_simulator *sim)
 {
   const struct sl_kernel *theirs = sim->giving, *ours = sim->kernel;
-  sl_map by_label = { 0 }, found = { 0 };
+  sl_map by_label = { 0 };
   for (sl_index at = sl_walk_first(theirs, theirs->root); at; at = sl_walk_next(theirs, theirs->root, at))
     if (theirs->stmts.data[at].kind == SL_STMT_OP && sl_needs_has(&sim->needs, at))
       *sl_map_put(&by_label, sim->heap, sl_stmt_op(theirs, at)->label, NULL) = at;
@@ -305,26 +316,19 @@ static int match_statements(struct sl_simulator *sim)
   for (sl_index at = sl_walk_first(ours, ours->root); at; at = sl_walk_next(ours, ours->root, at)) {
     if (ours->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(ours, at)->label)
       continue;
-    const char *label = sl_text(sim->program, sl_stmt_op(ours, at)->label);
-    sl_name name = find_label(sim, label, strlen(label));
-    const uint32_t *their_at = name ? sl_map_get(&by_label, name) : NULL;
-    if (!their_at && (name = find_label(sim, label, strcspn(label, "@"))) != 0)
-      their_at = sl_map_get(&by_label, name);
-    if (!their_at)
+    sl_index match = find_match(sim, &by_label, sl_text(sim->program, sl_stmt_op(ours, at)->label));
+    if (!match)
       continue;
-    if (sim->own_stream[sl_stmt_op(theirs, *their_at)->stream] != sl_stmt_op(ours, at)->stream)
+    if (sim->own_stream[sl_stmt_op(theirs, match)->stream] != sl_stmt_op(ours, at)->stream)
       return mismatch(sim, at, "it runs on another stream than in the kernel that gives the dependences");
-    sim->matched[at] = *their_at;
-    *sl_map_put(&found, sim->heap, *their_at, NULL) = 1;
+    sim->matched[at] = match;
   }
-  return found.len == by_label.len ? SLUICE_OK : mismatch(sim, SL_NONE, "an instruction with dependences is missing");
+  return SLUICE_OK;
 }
 
 static int prepare_needs(struct sl_simulator *sim)
 {
-  int status = sl_needs_init(&sim->needs, sim->heap, sim->giving_program, sim->giving, sim->target, sim->report);
-  if (status == SLUICE_OK)
-    status = bind_params(sim, &sim->needs_inputs, &sim->needs.code, UINT32_MAX);
+  int status = bind_params(sim, &sim->needs_inputs, &sim->needs.code, UINT32_MAX);
   if (status != SLUICE_OK)
     return status;
   match_streams(sim);
@@ -607,6 +611,8 @@ int sl_simulator_init(struct sl_simulator *sim)
   for (uint32_t e = 0; e < sim->engine_count; e++)
     sl_code_compile(&sim->code, (sl_engines)1 << e);
   int status = apply_settings(sim);
+  if (status == SLUICE_OK && sim->is_ideal)
+    status = sl_needs_init(&sim->needs, sim->heap, sim->giving_program, sim->giving, sim->target, sim->report);
   if (status == SLUICE_OK)
     status = check_inputs(sim);
   if (status == SLUICE_OK)

@@ -219,7 +219,8 @@ static bool read_gate(struct sl_simulator *sim, uint32_t engine, sl_index stmt, 
   if (sim->is_ideal) {
     gate->number = sim->needs.first[sim->matched[stmt]] + n;
     sl_index producer = sim->needs.edges.data[gate->number].producer;
-    gate->counter = sim->own_stream[sl_stmt_op(sim->giving, producer)->stream];
+    uint32_t stream = sim->own_stream[sl_stmt_op(sim->giving, producer)->stream];
+    gate->counter = stream == SL_NO_STREAM ? sim->counter_count : stream; /* one more, which stays 0 */
     gate->asked = (struct sl_asked){ own->needs.data[n], false };
     return true;
   }
@@ -371,6 +372,8 @@ static void wake_waiting(struct sl_simulator *sim, uint32_t index)
     struct gate gate;
     if (!read_gate(sim, e, engine->step->a, engine->gates_passed, &gate))
       return;
+    if (sl_counter_holds(sim->target, sim->counters[index].value, gate.asked))
+      continue; /* its turn is due: others that waited for the same update were first */
     engine->wake = sl_counter_when(&sim->counters[index], sim->target, gate.asked);
     if (engine->wake < sim->limit)
       sim->limit = engine->wake;
@@ -736,8 +739,11 @@ static bool do_op(struct sl_simulator *sim, uint32_t engine, sl_index stmt)
   if (op_class == SL_CLASS_NOP)
     trace_control(sim, engine, SLUICE_SLICE_CONTROL, start, own->now.at, stmt, NULL);
   sl_stamp_join(&own->retired, &own->now);
+  uint64_t instance = ++sim->instance;
+  if (is_traced(sim) && op_class != SL_CLASS_REGISTER)
+    trace_flight(sim, op->stream, stmt, instance, start, own->retired.at, iteration_of(sim, engine, stmt));
   if (read_events(sim, engine, stmt, events))
-    update_counters(sim, stmt, ++sim->instance, &own->retired, events);
+    update_counters(sim, stmt, instance, &own->retired, events);
   return true;
 }
 
@@ -876,6 +882,15 @@ static uint32_t stopped_engine(const struct sl_simulator *sim)
   return stopped;
 }
 
+/* Everything that has dependences must have been executed. */
+static void check_needs_end(struct sl_simulator *sim)
+{
+  for (uint32_t t = 0; t < sim->needs.code.presence.engines.len && sim->status == SLUICE_OK; t++)
+    if (sl_needs_next(&sim->needs, t, sim->options->max_steps ? sim->options->max_steps : UINT64_MAX))
+      stop_input(sim, SL_RULE_MISMATCH, SL_NONE, "a stream executes fewer instructions than in the kernel that gives the "
+                                                 "dependences");
+}
+
 int sl_simulator_run(struct sl_simulator *sim)
 {
   start_run(sim);
@@ -896,6 +911,8 @@ int sl_simulator_run(struct sl_simulator *sim)
   uint32_t stopped = sim->status == SLUICE_OK ? stopped_engine(sim) : UINT32_MAX;
   if (stopped != UINT32_MAX)
     stop_deadlock(sim, stopped);
+  if (sim->status == SLUICE_OK && sim->is_ideal)
+    check_needs_end(sim);
   if (sim->status == SLUICE_OK)
     finish_run(sim);
   return sim->status;

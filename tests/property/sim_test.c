@@ -1,0 +1,390 @@
+/* sim_test: random kernels, synchronized by every strategy, through the simulator.
+ *
+ *   order     no instruction issues before what it depends on has retired, by the reference of tests/oracle, which shares no
+ *             code with the simulator; for every strategy and for ideal synchronization
+ *   ideal     is never slower than a strategy, when rings do not share bandwidth; with sharing, exceptions are counted (who starts
+ *             earlier can hold up others) and may not be many
+ *   sums      the parts of the critical path are the latency, no stream is busy longer than the run, and a trace changes nothing
+ *   waiting   a simulation whose semaphores take longer to be seen is not faster
+ */
+#include <sluice/sluice.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle/reference.h"
+#include "property/campaign.h"
+#include "property/judge.h"
+
+enum { OUTCOMES = 4096, INSTANCES = 3000, MOST_VALUES = 4 };
+
+static const struct strategy {
+  enum sluice_alloc alloc;
+  const char *name;
+} strategies[] = { { SLUICE_ALLOC_SHADOW, "shadow" },
+                   { SLUICE_ALLOC_PER_LOOP, "per-loop" },
+                   { SLUICE_ALLOC_PER_INSTRUCTION, "per-instruction" },
+                   { SLUICE_ALLOC_PER_ENGINE, "per-engine" },
+                   { SLUICE_ALLOC_BARRIER, "barrier" },
+                   { SLUICE_ALLOC_UNROLL, "unroll" } };
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+struct campaign_state {
+  const sluice_targets *targets;
+  uint64_t kernels, simulated, instances, needs, compared, slower_when_shared;
+};
+
+/* An execution, as the trace tells it. */
+struct flight {
+  uint64_t instance, start, end;
+  uint32_t stream;
+  char name[48];
+};
+
+struct recording {
+  struct flight *flights;
+  uint32_t count, room;
+  char streams[64][32];
+  size_t stream_count;
+};
+
+struct subject {
+  struct campaign_state *state;
+  struct sl_failure *failure;
+  struct sl_case test;
+  sluice_input inputs[2 * SL_JUDGE_MAX_INPUTS];
+  size_t input_count;
+  int64_t outcomes[SL_JUDGE_MAX_INPUTS][OUTCOMES];
+};
+
+/* ---- inputs ---- */
+
+static void give_inputs(struct subject *subject)
+{
+  const struct sl_kernel *kernel = sl_case_kernel(subject->test.original);
+  const sluice_program *program = subject->test.original;
+  subject->input_count = 0;
+  for (uint32_t p = 0; p < kernel->params.len; p++)
+    subject->inputs[subject->input_count++] =
+        (sluice_input){ sl_text(program, kernel->params.data[p].name), &subject->test.params[p], 1 };
+  uint32_t count = 0;
+  for (uint32_t c = 0; c < kernel->cmps.len && count < SL_JUDGE_MAX_INPUTS; c++) {
+    if (kernel->cmps.data[c].op != SL_CMP_OPAQUE)
+      continue;
+    const char *name = sl_text(program, kernel->cmps.data[c].opaque);
+    for (uint32_t i = 0; i < OUTCOMES; i++)
+      subject->outcomes[count][i] = sl_oracle_outcome(subject->test.opaque_seed, name, 0, i);
+    subject->inputs[subject->input_count++] = (sluice_input){ name, subject->outcomes[count++], OUTCOMES };
+  }
+}
+
+static bool is_asked(const sluice_program *program, const char *text)
+{
+  const struct sl_kernel *kernel = sl_case_kernel(program);
+  for (uint32_t p = 0; p < kernel->params.len; p++)
+    if (strcmp(sl_text(program, kernel->params.data[p].name), text) == 0)
+      return true;
+  for (uint32_t c = 0; c < kernel->cmps.len; c++)
+    if (kernel->cmps.data[c].op == SL_CMP_OPAQUE && strcmp(sl_text(program, kernel->cmps.data[c].opaque), text) == 0)
+      return true;
+  return false;
+}
+
+/* Those that the kernel, which may have been written out, still asks for. */
+static size_t select_inputs(const struct subject *subject, const sluice_program *program, sluice_input *inputs)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < subject->input_count; i++)
+    if (is_asked(program, subject->inputs[i].name))
+      inputs[count++] = subject->inputs[i];
+  return count;
+}
+
+/* ---- recording ---- */
+
+static void begin(void *user, const sluice_trace_head *head)
+{
+  struct recording *recording = user;
+  recording->stream_count = head->stream_count;
+  for (size_t s = 0; s < head->stream_count && s < 64; s++)
+    snprintf(recording->streams[s], sizeof recording->streams[s], "%s", head->streams[s].name);
+}
+
+static void add_slice(void *user, const sluice_slice *slice)
+{
+  struct recording *recording = user;
+  if (slice->kind != SLUICE_SLICE_FLIGHT)
+    return;
+  if (recording->count == recording->room) {
+    recording->room = recording->room ? 2 * recording->room : 256;
+    recording->flights = realloc(recording->flights, recording->room * sizeof *recording->flights);
+    if (!recording->flights)
+      abort();
+  }
+  struct flight *flight = &recording->flights[recording->count++];
+  *flight = (struct flight){ slice->instance, slice->start, slice->end, slice->stream, "" };
+  snprintf(flight->name, sizeof flight->name, "%s", slice->name);
+}
+
+static int by_instance(const void *x, const void *y)
+{
+  const struct flight *a = x, *b = y;
+  return a->instance < b->instance ? -1 : a->instance > b->instance;
+}
+
+/* ---- the order ---- */
+
+struct orders {
+  const struct sl_oracle_reference *reference;
+  uint64_t *ends;    /* by instruction * INSTANCES + number: when it retired */
+  uint32_t *done;    /* by instruction */
+  uint32_t next[SL_ORACLE_MAX_STREAMS]; /* by issue stream: of its sequence */
+};
+
+/* The dependences of one execution; all flights have been entered in `ends`. */
+static bool needs_hold(struct subject *subject, const struct orders *orders, const struct flight *flight, uint32_t index,
+                       uint32_t first_need, const char *what)
+{
+  const struct sl_oracle_reference *r = orders->reference;
+  const struct sl_oracle_instruction *consumer = &r->instructions[index];
+  for (uint32_t d = 0; d < consumer->dep_count; d++) {
+    const struct sl_oracle_dep *dep = &r->deps[consumer->first_dep + d];
+    uint32_t need = r->needs[first_need + d];
+    if (dep->free || need == 0)
+      continue;
+    subject->state->needs++;
+    uint64_t retired = orders->ends[(size_t)dep->producer * INSTANCES + need - 1];
+    if (retired > flight->start)
+      return sl_fail(subject->failure, "order", "%s: '%s' issues at %llu, but execution %u of '%s' retires at %llu", what,
+                     flight->name, (unsigned long long)flight->start, need, sl_oracle_label(r, dep->producer),
+                     (unsigned long long)retired);
+  }
+  return true;
+}
+
+static uint32_t instruction_of(const struct orders *orders, const struct recording *recording, const struct flight *flight)
+{
+  char label[sizeof flight->name]; /* without the iteration of a loop that was unrolled */
+  snprintf(label, sizeof label, "%.*s", (int)strcspn(flight->name, "@"), flight->name);
+  return sl_oracle_match(orders->reference, label, recording->streams[flight->stream]);
+}
+
+static bool order_holds(struct subject *subject, struct recording *recording, const char *what)
+{
+  const struct sl_oracle_reference *r = &subject->test.reference;
+  struct orders orders = { .reference = r };
+  orders.ends = sl_oracle_calloc((size_t)r->instruction_count * INSTANCES + 1, sizeof *orders.ends);
+  orders.done = sl_oracle_calloc(r->instruction_count + 1u, sizeof *orders.done);
+  qsort(recording->flights, recording->count, sizeof *recording->flights, by_instance);
+  bool holds = true;
+  uint32_t met = 0;
+  for (uint32_t i = 0; i < recording->count; i++) {
+    uint32_t index = instruction_of(&orders, recording, &recording->flights[i]);
+    if (index != UINT32_MAX && orders.done[index] < INSTANCES) {
+      orders.ends[(size_t)index * INSTANCES + orders.done[index]++] = recording->flights[i].end;
+      met++;
+    }
+  }
+  if (met != r->instance_count)
+    holds = sl_fail(subject->failure, "executions", "%s: %u executions instead of %u", what, met, r->instance_count);
+  for (uint32_t i = 0; i < recording->count && holds; i++) {
+    uint32_t index = instruction_of(&orders, recording, &recording->flights[i]);
+    if (index == UINT32_MAX)
+      continue;
+    uint32_t issue = r->instructions[index].issue, at = orders.next[issue]++;
+    if (at >= r->sequences[issue].len || r->sequences[issue].instances[at].instruction != index)
+      holds = sl_fail(subject->failure, "sequence", "%s: '%s' comes out of its engine's order", what, recording->flights[i].name);
+    else
+      holds = needs_hold(subject, &orders, &recording->flights[i], index, r->sequences[issue].instances[at].first_need, what);
+  }
+  subject->state->instances += met;
+  free(orders.done);
+  free(orders.ends);
+  return holds;
+}
+
+/* ---- one simulation ---- */
+
+struct wanted {
+  enum sluice_sim_sync sync;
+  const sluice_program *against;
+  double shared, visibility; /* negative: the target's */
+  const sluice_trace *trace;
+};
+
+static bool simulate(struct subject *subject, const sluice_program *program, struct wanted wanted, const char *what,
+                     uint64_t *ticks)
+{
+  struct sl_messages messages = { "" };
+  sluice_sink sink = sl_messages_sink(&messages);
+  sluice_setting settings[2] = { { "shared", wanted.shared }, { "semaphore_visibility", wanted.visibility } };
+  sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  options.sync = wanted.sync;
+  options.against = wanted.against;
+  sluice_input inputs[2 * SL_JUDGE_MAX_INPUTS];
+  options.inputs = inputs;
+  options.input_count = select_inputs(subject, wanted.against ? wanted.against : program, inputs);
+  options.settings = settings;
+  options.setting_count = wanted.visibility >= 0 ? 2 : 1;
+  options.trace = wanted.trace;
+  options.max_steps = 10000000;
+  sluice_sim_result *result;
+  int status = sluice_sim(&result, program, 0, subject->state->targets, &options, &sink);
+  if (status != SLUICE_OK)
+    return sl_fail(subject->failure, "not simulated", "%s: status %d: %s", what, status, messages.first);
+  const sluice_sim_summary *summary = sluice_sim_summary_get(result);
+  size_t count;
+  const sluice_sim_stream *streams = sluice_sim_streams(result, &count);
+  uint64_t sum = 0;
+  bool holds = true;
+  for (int i = 0; i < SLUICE_PATH_PARTS; i++)
+    sum += summary->path[i];
+  if (sum != summary->ticks)
+    holds = sl_fail(subject->failure, "path", "%s: the critical path has %llu ticks, the run %llu", what,
+                    (unsigned long long)sum, (unsigned long long)summary->ticks);
+  for (size_t s = 0; s < count && holds; s++)
+    if (streams[s].busy > summary->ticks || streams[s].stalled + streams[s].control + streams[s].barrier > summary->ticks)
+      holds = sl_fail(subject->failure, "stream", "%s: %s is occupied longer than the run takes", what, streams[s].name);
+  *ticks = summary->ticks;
+  subject->state->simulated++;
+  sluice_sim_result_free(result);
+  return holds;
+}
+
+/* Simulates with a trace and looks at the order. */
+static bool simulate_in_order(struct subject *subject, const sluice_program *program, enum sluice_sim_sync sync,
+                              const sluice_program *against, const char *what, uint64_t *ticks)
+{
+  struct recording recording = { 0 };
+  const sluice_trace trace = { begin, add_slice, NULL, NULL, &recording };
+  uint64_t with_trace = 0;
+  bool holds = simulate(subject, program, (struct wanted){ sync, against, 1, -1, &trace }, what, &with_trace) &&
+               simulate(subject, program, (struct wanted){ sync, against, 1, -1, NULL }, what, ticks) &&
+               order_holds(subject, &recording, what);
+  if (holds && with_trace != *ticks)
+    holds = sl_fail(subject->failure, "trace", "%s: %llu ticks with a trace, %llu without", what,
+                    (unsigned long long)with_trace, (unsigned long long)*ticks);
+  free(recording.flights);
+  return holds;
+}
+
+/* ---- one kernel ---- */
+
+struct limits {
+  uint64_t shared, alone;
+};
+
+static bool has_unroll_request(const struct sl_kernel *kernel)
+{
+  for (uint32_t i = 1; i < kernel->loops.len; i++)
+    if (kernel->loops.data[i].unroll)
+      return true;
+  return false;
+}
+
+/* The limit is that of the kernel as the strategy leaves it: loops written out have no control. */
+static bool limit_holds(struct subject *subject, const struct strategy *strategy, const sluice_program *synced,
+                        struct limits of_original, struct limits *ideal)
+{
+  const sluice_program *original = subject->test.original;
+  char what[64];
+  snprintf(what, sizeof what, "ideal of %s", strategy->name);
+  if (!simulate_in_order(subject, synced, SLUICE_SIM_IDEAL, original, what, &ideal->shared) ||
+      !simulate(subject, synced, (struct wanted){ SLUICE_SIM_IDEAL, original, 0, -1, NULL }, what, &ideal->alone))
+    return false;
+  bool is_same = strategy->alloc != SLUICE_ALLOC_UNROLL && !has_unroll_request(sl_case_kernel(original));
+  if (is_same && (ideal->shared != of_original.shared || ideal->alone != of_original.alone))
+    return sl_fail(subject->failure, "limit", "%s takes %llu ticks, ideal of the kernel without synchronization %llu", what,
+                   (unsigned long long)ideal->alone, (unsigned long long)of_original.alone);
+  return true;
+}
+
+static bool strategy_holds(struct subject *subject, const struct strategy *strategy, struct limits of_original)
+{
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  sluice_program *made, *synced;
+  struct limits ideal = { 0, 0 };
+  options.alloc = strategy->alloc;
+  if (sluice_sync(&made, subject->test.original, subject->state->targets, &options, &sink) != SLUICE_OK)
+    return true; /* what a strategy may refuse is the matter of other tests */
+  synced = sl_read_again(subject->state->targets, made, subject->failure);
+  sluice_program_free(made);
+  if (!synced)
+    return false;
+  uint64_t shared = 0, alone = 0, slow = 0;
+  struct wanted plain = { SLUICE_SIM_AS_WRITTEN, NULL, 0, -1, NULL }, late = { SLUICE_SIM_AS_WRITTEN, NULL, 0, 5000, NULL };
+  bool holds = limit_holds(subject, strategy, synced, of_original, &ideal) &&
+               simulate_in_order(subject, synced, SLUICE_SIM_AS_WRITTEN, NULL, strategy->name, &shared) &&
+               simulate(subject, synced, plain, strategy->name, &alone) &&
+               simulate(subject, synced, late, strategy->name, &slow);
+  sluice_program_free(synced);
+  if (!holds)
+    return false;
+  subject->state->compared++;
+  subject->state->slower_when_shared += ideal.shared > shared;
+  if (ideal.alone > alone)
+    return sl_fail(subject->failure, "ideal", "%s takes %llu ticks, ideal synchronization %llu", strategy->name,
+                   (unsigned long long)alone, (unsigned long long)ideal.alone);
+  if (slow < alone)
+    return sl_fail(subject->failure, "visibility", "%s takes %llu ticks, with slower semaphores %llu", strategy->name,
+                   (unsigned long long)alone, (unsigned long long)slow);
+  return true;
+}
+
+static bool kernel_holds(void *user, const char *text, uint64_t seed, struct sl_failure *failure)
+{
+  struct subject *subject = sl_oracle_calloc(1, sizeof *subject);
+  subject->state = user;
+  subject->failure = failure;
+  subject->test.targets = subject->state->targets;
+  subject->test.original = sl_read_program(subject->state->targets, text, failure);
+  bool holds = subject->test.original != NULL;
+  if (holds && !sl_case_repeats_a_condition(subject->test.original)) {
+    uint64_t random = seed;
+    sl_case_default_params(&subject->test); /* static ones stay: synchronizing may build on them */
+    for (uint32_t p = 0; p < sl_case_kernel(subject->test.original)->params.len; p++)
+      if (!sl_case_kernel(subject->test.original)->params.data[p].is_static)
+        subject->test.params[p] = (int64_t)(sl_generate_random(&random) % (MOST_VALUES + 1));
+    subject->test.opaque_seed = sl_generate_random(&random);
+    if (sl_case_start(&subject->test, INSTANCES) == SL_REFERENCE_OK) {
+      struct limits ideal = { 0, 0 };
+      give_inputs(subject);
+      subject->state->kernels++;
+      holds = simulate_in_order(subject, subject->test.original, SLUICE_SIM_IDEAL, NULL, "ideal", &ideal.shared) &&
+              simulate(subject, subject->test.original, (struct wanted){ SLUICE_SIM_IDEAL, NULL, 0, -1, NULL }, "ideal", &ideal.alone);
+      for (unsigned s = 0; s < STRATEGIES && holds; s++)
+        holds = strategy_holds(subject, &strategies[s], ideal);
+      sl_case_end(&subject->test);
+    }
+  }
+  sluice_program_free(subject->test.original);
+  free(subject);
+  return holds;
+}
+
+int main(int argc, char **argv)
+{
+  struct sl_campaign campaign;
+  sl_campaign_options(&campaign, argc, argv, 1000, 50000);
+  sluice_targets *targets = NULL;
+  if (sluice_targets_new(&targets) != SLUICE_OK) {
+    printf("sim: no targets\n");
+    return 1;
+  }
+  struct campaign_state state = { .targets = targets };
+  unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, kernel_holds, &state);
+  printf("ideal synchronization is slower than a strategy, with shared bandwidth, in %llu of %llu comparisons\n",
+         (unsigned long long)state.slower_when_shared, (unsigned long long)state.compared);
+  if (50 * state.slower_when_shared > state.compared) {
+    printf("FAILED: more than 2 %%\n");
+    failed++;
+  }
+  printf("sim: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %u failures\n",
+         (unsigned long long)state.kernels, (unsigned long long)state.simulated, (unsigned long long)state.instances,
+         (unsigned long long)state.needs, failed);
+  sluice_targets_free(targets);
+  return sl_campaign_exit_code(&campaign, failed);
+}
