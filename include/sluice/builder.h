@@ -28,6 +28,7 @@ typedef uint32_t sluice_expr;
 enum sluice_binary { SLUICE_ADD, SLUICE_SUB, SLUICE_MUL, SLUICE_DIV, SLUICE_MOD };
 enum sluice_compare { SLUICE_EQ, SLUICE_NE, SLUICE_LT, SLUICE_LE, SLUICE_GT, SLUICE_GE };
 
+/** A builder of a program; `name` stands for the file in diagnostics. Returns SLUICE_OK or SLUICE_E_NO_MEMORY. */
 SLUICE_API int sluice_builder_new(sluice_builder **builder, const char *name);
 /** Hands over the program, reporting every error kept so far, and frees the builder in every case. */
 SLUICE_API int sluice_builder_finish(sluice_program **program, sluice_builder *builder, const sluice_sink *sink);

@@ -72,8 +72,10 @@ typedef struct sluice_check_result sluice_check_result;
  * SLUICE_E_INPUT (reported) when the call makes no sense (an unknown input name, no kernel of that name in `against`). */
 SLUICE_API int sluice_check(sluice_check_result **result, const sluice_program *program, const sluice_targets *targets,
                             const sluice_check_options *options, const sluice_sink *sink);
+/** Frees a result. NULL is allowed. */
 SLUICE_API void sluice_check_result_free(sluice_check_result *result);
 
+/** WRONG when a finding is an error, else UNDECIDED when something was not decided, else OK. */
 SLUICE_API enum sluice_verdict sluice_check_verdict(const sluice_check_result *result);
 /** Findings in the order of kernels; borrowed. */
 SLUICE_API const sluice_finding *sluice_check_findings(const sluice_check_result *result, size_t *count);
@@ -86,6 +88,7 @@ typedef struct sluice_check_summary {
   bool is_exact;                    /**< within each run the answer covers all interleavings */
   const char *runs_text;            /**< which choices, e.g. "n in {0..4, 1000}; ?c in 6 patterns" */
 } sluice_check_summary;
+/** One summary per kernel that was run; borrowed. */
 SLUICE_API const sluice_check_summary *sluice_check_summaries(const sluice_check_result *result, size_t *count);
 
 #ifdef __cplusplus

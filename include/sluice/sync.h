@@ -26,7 +26,7 @@ enum sluice_counters {
   SLUICE_COUNTERS_ENGINE       /**< those of one stream */
 };
 
-/** One row of the table of strategies. */
+/** One row of the table of strategies, and the table, the default first; *count is its length. Static storage. */
 typedef struct sluice_strategy {
   enum sluice_alloc alloc;
   const char *name;    /**< as in --alloc=NAME */
@@ -38,14 +38,15 @@ SLUICE_API const sluice_strategy *sluice_strategies(size_t *count);
  * at every wait. */
 enum sluice_cleanup {
   SLUICE_CLEANUP_NONE = 0,
-  SLUICE_CLEANUP_FOLD = 1,
-  SLUICE_CLEANUP_COMMON = 2,
-  SLUICE_CLEANUP_INVARIANT = 4,
-  SLUICE_CLEANUP_DEAD = 8,
-  SLUICE_CLEANUP_REGISTERS = 16,
-  SLUICE_CLEANUP_WAITS = 32,
+  SLUICE_CLEANUP_FOLD = 1,       /**< constant folding and propagation */
+  SLUICE_CLEANUP_COMMON = 2,     /**< common subexpressions; implies REGISTERS */
+  SLUICE_CLEANUP_INVARIANT = 4,  /**< loop-invariant motion; implies REGISTERS */
+  SLUICE_CLEANUP_DEAD = 8,       /**< counters and registers that no wait needs */
+  SLUICE_CLEANUP_REGISTERS = 16, /**< temporaries share registers */
+  SLUICE_CLEANUP_WAITS = 32,     /**< waits that an earlier one of the same engine implies */
   SLUICE_CLEANUP_ALL = 63
 };
+/** One row of the table of clean-ups, and the table. Static storage. */
 typedef struct sluice_cleanup_row {
   enum sluice_cleanup cleanup;
   const char *name; /**< as in --cleanup=NAME,NAME */
@@ -53,7 +54,7 @@ typedef struct sluice_cleanup_row {
 } sluice_cleanup_row;
 SLUICE_API const sluice_cleanup_row *sluice_cleanups(size_t *count);
 
-/** One row of the table of passes, in the order they run. */
+/** One row of the table of passes, and the table, in the order they run. Static storage. */
 typedef struct sluice_pass {
   const char *name;
   const char *summary;
@@ -65,7 +66,8 @@ typedef struct sluice_sync_options {
   enum sluice_counters counters; /**< for SLUICE_ALLOC_SHADOW */
   unsigned cleanups;             /**< set of enum sluice_cleanup */
   bool resync; /**< strip existing synchronization first instead of refusing the kernel */
-  /** Called after each pass with the program as it stands; NULL = not wanted. Seconds is the pass's own CPU time. */
+  /** Called after each pass with the program as it stands; NULL = not wanted. Seconds is the pass's own CPU time,
+   * for all kernels together; the program is borrowed for the call. */
   void (*after_pass)(void *user, const char *pass, const sluice_program *program, double seconds);
   void *user;
 } sluice_sync_options;
@@ -90,7 +92,7 @@ typedef struct sluice_stats {
   uint64_t bytes;         /**< slots times the slot size */
 } sluice_stats;
 
-/** Counts one kernel of a verified program. */
+/** Counts one kernel of a verified program, kernel < sluice_program_kernel_count. Returns SLUICE_OK or SLUICE_E_NO_MEMORY. */
 SLUICE_API int sluice_program_stats(sluice_stats *stats, const sluice_program *program, size_t kernel,
                                     const sluice_targets *targets);
 

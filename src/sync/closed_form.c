@@ -8,7 +8,8 @@
  *   producer nested below S, before the consumer, k=0:        N * r_P - (N - K)
  *   producer nested below S, after the consumer,  k=1: mask * (N * r_P - (N - K))
  *   the same, before the consumer, k=1, P directly in S: mask * (N * (r_P - h_P) - (N - K))
- *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision).
+ *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision). Without clean-ups it
+ *   is as published: every loop is counted, and where S carries a distance above 0 its waits at k = 0 have a mask too.
  *
  * A branch arm is a loop of 0 or 1 trips. 32-bit unsigned: where the count may still be 0 and K < N the form would go below
  * zero and hang, so that semaphore starts at N (a credit) and the wait adds K instead of subtracting N - K.
