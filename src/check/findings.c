@@ -19,6 +19,15 @@ static const char *keep(struct sl_finding_context *context, sl_buf *buf)
   return sl_heap_strndup(context->heap, sl_buf_text(buf), buf->len);
 }
 
+__attribute__((format(printf, 2, 0))) static const char *keep_formatted(struct sl_finding_context *context,
+                                                                         const char *format, va_list args)
+{
+  sl_buf buf;
+  sl_buf_init(&buf, context->heap);
+  sl_buf_vprintf(&buf, format, args);
+  return keep(context, &buf);
+}
+
 /* A message at a place; without one when the source is NULL. */
 static sluice_diag message(struct sl_finding_context *context, sl_source *source, sl_loc loc, enum sluice_severity severity,
                            const char *rule, const char *text)
@@ -37,13 +46,10 @@ static sluice_diag message(struct sl_finding_context *context, sl_source *source
 __attribute__((format(printf, 4, 5))) static void note(struct writer *w, sl_source *source, sl_loc loc, const char *format, ...)
 {
   struct sl_finding_context *context = w->context;
-  sl_buf buf;
-  sl_buf_init(&buf, context->heap);
   va_list args;
   va_start(args, format);
-  sl_buf_vprintf(&buf, format, args);
+  sluice_diag diag = message(context, source, loc, SLUICE_NOTE, "", keep_formatted(context, format, args));
   va_end(args);
-  sluice_diag diag = message(context, source, loc, SLUICE_NOTE, "", keep(context, &buf));
   sl_vec_add(context->heap, &w->notes, diag.text);
   sl_vec_add(context->heap, &w->lines, diag.line);
   sl_vec_add(context->heap, &w->columns, diag.column);
@@ -54,12 +60,10 @@ __attribute__((format(printf, 4, 5))) static void note(struct writer *w, sl_sour
 static void set_origin(const struct writer *w, sluice_diag *diag)
 {
   const struct sl_machine_code *code = &w->context->machine->code;
-  sl_index origin = w->stmt ? code->kernel->stmts.data[w->stmt].origin : SL_NONE;
-  if (!origin)
+  sl_origin from = w->stmt ? sl_stmt_origin(code->program, code->kernel, w->stmt) : (sl_origin){ NULL, 0, 0 };
+  if (!from.file)
     return;
-  struct sl_origin_loc from = code->kernel->origins.data[origin];
-  const char *file = sl_text(code->program, from.file);
-  diag->origin_file = sl_heap_strndup(w->context->heap, file, strlen(file));
+  diag->origin_file = sl_heap_strndup(w->context->heap, from.file, strlen(from.file));
   diag->origin_line = from.line;
   diag->origin_column = from.column;
 }
@@ -69,14 +73,11 @@ __attribute__((format(printf, 5, 6))) static void add(struct writer *w, enum slu
                                                       sl_loc loc, const char *format, ...)
 {
   struct sl_finding_context *context = w->context;
-  sl_buf buf;
-  sl_buf_init(&buf, context->heap);
   va_list args;
   va_start(args, format);
-  sl_buf_vprintf(&buf, format, args);
-  va_end(args);
   sluice_diag *diag = sl_heap_alloc(context->heap, sizeof *diag);
-  *diag = message(context, context->own_source, loc, severity, rule, keep(context, &buf));
+  *diag = message(context, context->own_source, loc, severity, rule, keep_formatted(context, format, args));
+  va_end(args);
   set_origin(w, diag);
   diag->notes = w->diags.data;
   diag->note_count = w->diags.len;
