@@ -68,6 +68,22 @@ SLUICE_API int sluice_report_end(sluice_report *report, const sluice_sim_result 
 SLUICE_API int sluice_report_print(char **text, size_t *length, sluice_report *report);
 SLUICE_API void sluice_report_free(sluice_report *report);
 
+/* ---- charts ---- */
+
+/** Bars in groups. */
+typedef struct sluice_chart {
+  const char *title, *note;   /**< above and below */
+  const char *const *groups;
+  size_t group_count;
+  const char *const *series;  /**< the bars of a group, from left to right */
+  size_t series_count;
+  const double *values;       /**< of series s in group g: values[g * series_count + s]; no bar where negative */
+  double reference;           /**< this value's line stands out; 0: none */
+} sluice_chart;
+
+/** As an SVG picture; *text is ended with sluice_string_free, length may be NULL. */
+SLUICE_API int sluice_chart_print(char **text, size_t *length, const sluice_chart *chart);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,5 +64,7 @@ void bench_print_csv(const struct bench_look *look, const struct bench_table *ta
 json_t *bench_json(const struct bench_table *table);
 /* The points of the grid, each an object of the parameters that it sets. */
 json_t *bench_json_points(void);
+/* Writes the latencies as a bar chart. Returns an exit code. */
+int bench_write_chart(const char *path, const struct bench_table *const *tables, size_t count);
 
 #endif

@@ -11,6 +11,7 @@
 const struct cli_option cli_bench_options[] = {
   { "json", 0, CLI_FLAG, NULL, "print JSON" },
   { "csv", 0, CLI_FLAG, NULL, "print comma-separated values" },
+  { "svg", 0, CLI_FILE, "FILE", "also write the latencies, against that with barriers, as a bar chart" },
   { "published", 0, CLI_FLAG, NULL,
     "also print the published figures of the nine kernels of bench/table2, known by the name of their file" },
   { "grid", 0, CLI_FLAG, NULL,
@@ -374,6 +375,20 @@ static void print_tables(const struct bench *bench)
     }
 }
 
+static int write_chart(const struct bench *bench, const char *path)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < bench->call->argument_count; i++)
+    count += bench->files[i].count;
+  const struct bench_table **tables = cli_alloc((count + 1) * sizeof *tables), **at = tables;
+  for (size_t i = 0; i < bench->call->argument_count; i++)
+    for (size_t k = 0; k < bench->files[i].count; k++)
+      *at++ = &bench->files[i].tables[k];
+  int code = bench_write_chart(path, tables, count);
+  free(tables);
+  return code;
+}
+
 /* In threads; a terminal gets a line that counts the files done. */
 static int bench_all(struct bench *bench)
 {
@@ -388,6 +403,8 @@ static int bench_all(struct bench *bench)
     print_tables(bench);
   else if (worst == CLI_DONE)
     worst = print_json(bench);
+  if (worst == CLI_DONE && cli_has(bench->call, "svg"))
+    worst = write_chart(bench, cli_value_of(bench->call, "svg"));
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < bench->files[i].count; k++)
       free_table(&bench->files[i].tables[k]);
@@ -403,6 +420,8 @@ static bool is_sensible(const struct cli_call *call)
 {
   if (cli_has(call, "json") && cli_has(call, "csv"))
     cli_error("usage", "bench: only one of --json and --csv can be given");
+  else if (cli_has_value(call, "svg", "-"))
+    cli_error("usage", "bench: --svg needs a file, stdout has the table");
   else if (cli_has(call, "counters") && cli_has(call, "alloc") && !cli_has_value(call, "alloc", "shadow"))
     cli_error("usage", "--counters is for --alloc=shadow, not for --alloc=%s", cli_value_of(call, "alloc"));
   else
