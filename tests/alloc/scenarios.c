@@ -537,6 +537,17 @@ static int run_view(void)
   return status;
 }
 
+static int run_chart(void)
+{
+  static const char *const groups[] = { "a", "b" }, *const series[] = { "one", "two" };
+  static const double values[] = { 1, .5, 1, -1 };
+  const sluice_chart chart = { "title", "note", groups, 2, series, 2, values, 1 };
+  char *text;
+  int status = sluice_chart_print(&text, NULL, &chart);
+  sluice_string_free(text);
+  return status;
+}
+
 static int run_builder_given_up(void)
 {
   sluice_builder *builder;
@@ -589,6 +600,7 @@ const struct scenario scenarios[] = {
   { "trace and report of simulations", run_view, SLUICE_OK },
   { "why an instruction waits", run_explain, SLUICE_OK },
   { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
+  { "chart", run_chart, SLUICE_OK },
   { "builder", run_builder, SLUICE_OK },
   { "builder given up", run_builder_given_up, SLUICE_OK },
   { "builder misused", run_builder_misused, SLUICE_E_INPUT },
