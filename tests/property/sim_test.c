@@ -6,6 +6,8 @@
  *             earlier can hold up others) and may not be many
  *   sums      the parts of the critical path are the latency, no stream is busy longer than the run, and a trace changes nothing
  *   waiting   a simulation whose semaphores take longer to be seen is not faster
+ *
+ * And `ideal` for the kernels of bench/table2 in full size.
  */
 #include <sluice/sluice.h>
 
@@ -365,6 +367,83 @@ static bool kernel_holds(void *user, const char *text, uint64_t seed, struct sl_
   return holds;
 }
 
+/* ---- the kernels of the benchmark table ---- */
+
+struct rows {
+  struct campaign_state *state;
+  unsigned count, failed;
+};
+
+static bool row_ticks(const struct rows *rows, const sluice_program *program, const sluice_program *against, bool is_ideal,
+                      double shared, uint64_t *ticks)
+{
+  struct sl_messages messages = { "" };
+  sluice_sink sink = sl_messages_sink(&messages);
+  const sluice_setting setting = { "shared", shared };
+  sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  options.sync = is_ideal ? SLUICE_SIM_IDEAL : SLUICE_SIM_AS_WRITTEN;
+  options.against = against;
+  options.settings = &setting;
+  options.setting_count = 1;
+  if (sluice_sim_latency(ticks, NULL, program, 0, rows->state->targets, &options, &sink) == SLUICE_OK)
+    return true;
+  printf("FAILED: not simulated: %s\n", messages.first);
+  return false;
+}
+
+/* False after printing. A strategy that cannot express the row says nothing. */
+static bool row_holds(const struct rows *rows, const char *path, const sluice_program *program, unsigned s)
+{
+  sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  sluice_program *synced;
+  options.alloc = strategies[s].alloc;
+  if (sluice_sync(&synced, program, rows->state->targets, &options, NULL) != SLUICE_OK)
+    return true;
+  uint64_t alone = 0, shared = 0, ideal_alone = 0, ideal_shared = 0;
+  bool holds = row_ticks(rows, synced, NULL, false, 0, &alone) && row_ticks(rows, synced, NULL, false, 1, &shared) &&
+               row_ticks(rows, synced, program, true, 0, &ideal_alone) && row_ticks(rows, synced, program, true, 1, &ideal_shared);
+  if (holds && ideal_alone > alone) {
+    printf("FAILED: %s: %s takes %llu ticks, ideal synchronization %llu\n", path, strategies[s].name,
+           (unsigned long long)alone, (unsigned long long)ideal_alone);
+    holds = false;
+  }
+  if (holds && ideal_shared > shared)
+    printf("%s: with shared bandwidth, ideal synchronization is slower than %s by %.3f %%\n", path, strategies[s].name,
+           100.0 * (double)(ideal_shared - shared) / (double)shared);
+  if (holds && (double)ideal_shared > 1.02 * (double)shared) {
+    printf("FAILED: more than 2 %%\n");
+    holds = false;
+  }
+  sluice_program_free(synced);
+  return holds;
+}
+
+static void try_row(void *user, const char *path)
+{
+  struct rows *rows = user;
+  if (strstr(path, ".manual."))
+    return;
+  struct sl_failure failure = { "", "" };
+  size_t length;
+  char *text = sl_read_file(path, &length);
+  sluice_program *program = text ? sl_read_program(rows->state->targets, text, &failure) : NULL;
+  rows->count++;
+  bool holds = program != NULL;
+  for (unsigned s = 0; s < STRATEGIES && holds; s++)
+    holds = row_holds(rows, path, program, s);
+  rows->failed += !holds;
+  sluice_program_free(program);
+  free(text);
+}
+
+static unsigned try_rows(struct campaign_state *state)
+{
+  struct rows rows = { state, 0, 0 };
+  sl_each_slu(SLUICE_SOURCE_DIR "/bench/table2", try_row, &rows);
+  printf("rows: %u kernels of the benchmark table, %u failures\n", rows.count, rows.failed);
+  return rows.failed + (rows.count == 0);
+}
+
 int main(int argc, char **argv)
 {
   struct sl_campaign campaign;
@@ -382,6 +461,8 @@ int main(int argc, char **argv)
     printf("FAILED: more than 2 %%\n");
     failed++;
   }
+  if (!campaign.only_one)
+    failed += try_rows(&state);
   printf("sim: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %u failures\n",
          (unsigned long long)state.kernels, (unsigned long long)state.simulated, (unsigned long long)state.instances,
          (unsigned long long)state.needs, failed);
