@@ -159,6 +159,8 @@ static void copy_loop(struct unroller *u, sl_index stmt, sl_index to)
     refuse(u, stmt, "the loop has no static trip count");
     return;
   }
+  if (!u->kernel->blocks.data[loop.body].first)
+    return; /* its trips would cost time and be counted nowhere */
   arrive(u, loop.body);
   sl_vec_add(u->heap, &u->iteration, 0);
   for (int64_t value = lo, n = 0; value < hi && !u->failed; n++) {
@@ -166,7 +168,7 @@ static void copy_loop(struct unroller *u, sl_index stmt, sl_index to)
     u->iteration.data[u->iteration.len - 1] = n;
     copy_block(u, loop.body, to);
     end_iteration(u, loop.body);
-    if (hi - value <= step)
+    if ((uint64_t)hi - (uint64_t)value <= (uint64_t)step) /* unsigned: what is left may exceed a signed number */
       break;
     value += step;
   }
@@ -178,15 +180,6 @@ static bool holds_producer(const struct unroller *u, sl_index block)
 {
   for (uint32_t i = 0; i < u->pending.len; i++)
     if (sl_block_contains(u->kernel, block, u->kernel->stmts.data[u->pending.data[i].producer].block))
-      return true;
-  return false;
-}
-
-/* Each place in the text that asks the run has answers of its own, so a copy of the place would get other ones. */
-static bool asks_the_run(const struct unroller *u, struct sl_cond cond)
-{
-  for (uint32_t i = 0; i < cond.count; i++)
-    if (u->kernel->cmps.data[cond.first + i].op == SL_CMP_OPAQUE)
       return true;
   return false;
 }
@@ -204,12 +197,8 @@ static void copy_branch(struct unroller *u, sl_index stmt, sl_index to)
       copy_block(u, taken, to);
     return;
   }
-  if (u->iteration.len && asks_the_run(u, branch.cond)) {
-    refuse(u, stmt, "a `?condition` in a loop would become several, each with outcomes of its own");
-    return;
-  }
   if (u->iteration.len && sl_copy_is_opaque(kernel, branch.cond)) {
-    refuse(u, stmt, "the run decides the branch anew in every iteration, from one sequence");
+    refuse(u, stmt, "a `?condition` in a loop would become several, each with outcomes of its own");
     return;
   }
   if (holds_producer(u, branch.then_block) || (branch.else_block && holds_producer(u, branch.else_block))) {
