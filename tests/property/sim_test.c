@@ -178,7 +178,8 @@ static bool order_holds(struct subject *subject, struct recording *recording, co
   struct orders orders = { .reference = r };
   orders.ends = sl_oracle_calloc((size_t)r->instruction_count * INSTANCES + 1, sizeof *orders.ends);
   orders.done = sl_oracle_calloc(r->instruction_count + 1u, sizeof *orders.done);
-  qsort(recording->flights, recording->count, sizeof *recording->flights, by_instance);
+  if (recording->count)
+    qsort(recording->flights, recording->count, sizeof *recording->flights, by_instance);
   bool holds = true;
   uint32_t met = 0;
   for (uint32_t i = 0; i < recording->count; i++) {
