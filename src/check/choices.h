@@ -1,7 +1,7 @@
 /* choices.h: which runs to try: what the run decides, the values tried for each, and their combinations.
  *
- * Tried for a parameter that steers control: 0 .. k+2 (k the largest distance of the kernel: waits in the usual forms fail
- * first at bound k+1), m-1, m, m+1 for every modulus m in the kernel, its default, and once 1,000. For an opaque condition of
+ * Tried for a parameter that steers control: 0 .. k+2 (k the largest distance of the kernel, but at most 64: waits in the
+ * usual forms fail first at bound k+1), m-1, m, m+1 for every modulus m in the kernel, its default, and once 1,000. For an opaque condition of
  * a branch six patterns, for one of a `while` the same trip counts and two that vary from visit to visit; for a loaded register
  * likewise. All combinations up to a limit, else a seeded sample in which every pair of values of two choices occurs.
  */
