@@ -392,15 +392,17 @@ static void need_operand(struct liveness *live, const struct sl_operand *operand
 static void need_op(struct liveness *live, const struct sl_op *op)
 {
   const struct sl_kernel *kernel = live->sim->kernel;
-  const struct sl_operand *operands = &kernel->operands.data[op->first_operand];
   enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
   if (op_class == SL_CLASS_SEMAPHORE)
     return;
   uint32_t first = op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD ? 1 : 0;
-  if (op_class == SL_CLASS_REGISTER && !live->is_needed[live->sim->code.register_of[operands[0].value]])
-    return;
+  if (op_class == SL_CLASS_REGISTER) {
+    int64_t destination = kernel->operands.data[op->first_operand].value;
+    if (!live->is_needed[live->sim->code.register_of[destination]])
+      return;
+  }
   for (uint32_t i = first; i < (uint32_t)op->dst_count + op->src_count; i++)
-    need_operand(live, &operands[i]);
+    need_operand(live, &kernel->operands.data[op->first_operand + i]);
   for (uint32_t i = 0; i < op->attr_count; i++) {
     const struct sl_attr *attr = &kernel->attrs.data[op->first_attr + i];
     if (attr->kind == SL_ATTR_EXPR)
