@@ -176,13 +176,25 @@ static void try_deleting(struct subject *s, sl_index stmt, uint32_t wait, bool *
 
 /* ---- one kernel ---- */
 
+enum { LARGEST_DISTANCE = 64 }; /* up to this, a loop's trips are chosen so that every distance is tested */
+
 static uint32_t largest_distance(const struct sl_reference *reference)
 {
   uint32_t largest = 0;
   for (uint32_t i = 0; i < reference->needs.len; i++)
     if (reference->needs.data[i].k > largest)
       largest = reference->needs.data[i].k;
-  return largest < 64 ? largest : 64;
+  return largest < LARGEST_DISTANCE ? largest : LARGEST_DISTANCE;
+}
+
+/* A distance beyond that may have met no run that is long enough, and silence would pass for "ok". */
+static void find_untested(struct subject *s)
+{
+  for (uint32_t i = 0; i < s->reference.needs.len; i++)
+    if (s->reference.needs.data[i].k > LARGEST_DISTANCE && !s->machine.is_tested[i]) {
+      sl_finding_untested(&s->context, i);
+      s->undecided = true;
+    }
 }
 
 static void add_summary(struct subject *s, sl_heap *heap)
@@ -260,6 +272,8 @@ static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
     sl_bound_inputs_init(&s->own, heap, &s->choices, &s->machine.code);
     sl_bound_inputs_init(&s->of_reference, heap, &s->choices, &s->reference.code);
     run_all(s);
+    if (call->result->findings.errors == errors)
+      find_untested(s);
     bool clean = call->result->findings.errors == errors && !s->undecided;
     if (clean && call->options->judge_waits)
       for_each_wait(s, judge_wait);

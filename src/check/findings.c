@@ -165,6 +165,16 @@ static const char *consumer_iteration(struct sl_finding_context *context, const 
   return at_iteration(context, sl_buf_text(&iteration));
 }
 
+static void note_dependence(struct writer *w, const struct sl_need *need)
+{
+  const struct sl_finding_context *context = w->context;
+  const struct sl_machine_code *code = &context->reference->code;
+  sl_buf dep;
+  sl_buf_init(&dep, context->heap);
+  sl_print_dep(&dep, code->program, code->kernel, need->line);
+  note(w, context->other_source, code->kernel->deps.data[need->line].loc, "dependence %s", sl_buf_text(&dep));
+}
+
 static void add_race(struct sl_finding_context *context)
 {
   const struct sl_witness witness = context->machine->witness;
@@ -175,14 +185,12 @@ static void add_race(struct sl_finding_context *context)
   const struct sl_need *need = &reference->needs.data[witness.need];
   const char *consumer = name_of(context, &context->machine->code, witness.stmt);
   const char *producer = name_of(context, &reference->code, need->producer);
-  sl_buf dep, iteration;
-  sl_buf_init(&dep, context->heap);
+  sl_buf iteration;
   sl_buf_init(&iteration, context->heap);
-  sl_print_dep(&dep, reference->code.program, reference->code.kernel, need->line);
   const char *stream = stream_name(&reference->code, witness.stream);
   sl_index late = sl_reference_locate(reference, context->heap, &context->inputs->inputs, witness.stream, witness.position,
                                       &iteration);
-  note(&w, context->other_source, reference->code.kernel->deps.data[need->line].loc, "dependence %s", sl_buf_text(&dep));
+  note_dependence(&w, need);
   note(&w, context->other_source, reference->code.kernel->stmts.data[need->producer].loc,
        "it needs everything on %s up to '%s'%s (number %u of the awaited instructions there)", stream,
        name_of(context, &reference->code, late ? late : need->producer), at_iteration(context, sl_buf_text(&iteration)),
@@ -448,6 +456,15 @@ void sl_finding_meaningless(struct sl_finding_context *context)
   struct writer w = { .context = context };
   add(&w, SLUICE_WARNING, "undecided", context->machine->code.kernel->loc,
       "no choice of inputs gives the kernel a meaning: engines disagree on a loop, or arithmetic fails");
+}
+
+void sl_finding_untested(struct sl_finding_context *context, uint32_t need)
+{
+  struct writer w = { .context = context };
+  const struct sl_need *untested = &context->reference->needs.data[need];
+  note_dependence(&w, untested);
+  add(&w, SLUICE_WARNING, "undecided", context->machine->code.kernel->loc,
+      "no run had an instance of a dependence at distance %u", untested->k);
 }
 
 void sl_finding_unsupported(struct sl_finding_context *context, const char *why)

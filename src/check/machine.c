@@ -217,6 +217,7 @@ enum sl_run_status sl_machine_init(struct sl_machine *m, sl_heap *heap, const sl
   m->engine_clock = sl_heap_calloc(heap, (size_t)(engines + 1u) * m->lanes, sizeof *m->engine_clock);
   m->stream_clock = sl_heap_calloc(heap, (size_t)(streams + 1u) * m->lanes, sizeof *m->stream_clock);
   m->is_held = sl_heap_calloc(heap, streams + 1u, sizeof *m->is_held);
+  m->is_tested = sl_heap_calloc(heap, reference->needs.len + 1u, sizeof *m->is_tested);
   m->matched = sl_heap_calloc(heap, kernel->stmts.len, sizeof *m->matched);
   map_streams(m);
   map_engines(m);
@@ -499,6 +500,7 @@ static void test_needs(struct sl_machine *m, uint32_t engine, sl_index stmt, con
     uint32_t stream = sl_stmt_op(r->code.kernel, producer)->stream, ours = m->stream_of_reference[stream];
     uint32_t seen = ours == SL_NO_STREAM ? 0 : clock[m->producer_lane0 + ours];
     m->instances++;
+    m->is_tested[need] |= position > 0;
     if (seen >= position)
       continue;
     if (ours == SL_NO_STREAM) {

@@ -117,6 +117,7 @@ struct sl_machine {
   uint32_t *engine_clock, *stream_clock; /* rows of `lanes` */
   uint64_t limit, steps;
   uint64_t instances;           /* dependence instances tested */
+  bool *is_tested;              /* by need: some run so far had an instance of it */
   uint32_t held_stream, held_position; /* SL_NO_STREAM: none; in own streams */
   bool *is_held;                /* by stream: nothing retires any more */
   uint32_t held_engine, held_issue; /* the engine stops in front of that issue; 0: none */

@@ -5,9 +5,7 @@ bool sl_counter_holds(const struct sl_target *target, uint32_t value, struct sl_
 {
   if (asked.equal)
     return value == asked.threshold;
-  if (target->sem.modular)
-    return (int32_t)((value - asked.threshold) << (32 - target->sem.width)) >= 0;
-  return target->sem.is_signed ? (int32_t)value >= (int32_t)asked.threshold : value >= asked.threshold;
+  return sl_target_sem_reached(target, value, asked.threshold);
 }
 
 static uint32_t apply(uint32_t value, const struct sl_posted *posted)
