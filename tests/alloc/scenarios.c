@@ -308,12 +308,12 @@ static int run_check(void)
   return status;
 }
 
-static int run_check_against(void)
+static int check_against(const char *other_text)
 {
   struct session session;
   int status = open_program(&session, faulty_text);
   if (status == SLUICE_OK)
-    status = sluice_program_parse(&session.other, "other.slu", faulty_text, strlen(faulty_text), &sink);
+    status = sluice_program_parse(&session.other, "other.slu", other_text, strlen(other_text), &sink);
   if (status == SLUICE_OK)
     status = sluice_program_verify(session.other, scenario_targets, &sink);
   if (status == SLUICE_OK)
@@ -322,18 +322,14 @@ static int run_check_against(void)
   return status;
 }
 
+static int run_check_against(void)
+{
+  return check_against(faulty_text);
+}
+
 static int run_check_other_kernels(void)
 {
-  struct session session;
-  int status = open_program(&session, faulty_text);
-  if (status == SLUICE_OK)
-    status = sluice_program_parse(&session.other, "other.slu", branch_text, strlen(branch_text), &sink);
-  if (status == SLUICE_OK)
-    status = sluice_program_verify(session.other, scenario_targets, &sink);
-  if (status == SLUICE_OK)
-    status = check(&session);
-  end(&session);
-  return status;
+  return check_against(branch_text);
 }
 
 static int run_json(void)
