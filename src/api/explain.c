@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-#include "deps/explicit.h"
+#include "deps/deps.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
@@ -171,9 +171,9 @@ static void put_buffers(struct explain *e, const struct sl_edge *edge)
 
 static void put_edge(struct explain *e, const struct sl_edge *edge)
 {
-  sl_print_dep(&e->out, e->program, e->kernel, edge->line);
+  sl_edge_print(&e->out, e->program, e->kernel, edge);
   sl_buf_puts(&e->out, ", ");
-  put_place(e, e->kernel->deps.data[edge->line].loc);
+  put_place(e, sl_edge_loc(e->kernel, edge));
 }
 
 static bool updates(const struct explain *e, sl_index stmt, sl_name sem)
@@ -204,13 +204,13 @@ static void put_edge_meaning(struct explain *e, const struct sl_edge *edge)
 {
   sl_buf_printf(&e->out, "   until `%s` on %s has retired, ", op_name(e, edge->producer),
                 stream_name(e, edge->producer_stream));
-  if (edge->is_vector)
+  if (sl_edge_is_vector(edge))
     sl_buf_puts(&e->out, "as many iterations before as its line says");
   else if (edge->k == 0)
     sl_buf_puts(&e->out, "the latest before it");
   else
     sl_buf_printf(&e->out, "%u iteration%s before", edge->k, edge->k == 1 ? "" : "s");
-  if (!edge->is_vector) {
+  if (!sl_edge_is_vector(edge)) {
     sl_buf_puts(&e->out, " in ");
     put_block(e, edge->block);
   }
@@ -527,7 +527,7 @@ static int explain_guarded(void *arg)
   e->target = sl_target_find(e->targets, name_text(e, e->kernel->target));
   assert(e->target && "the program is verified, so its target is known");
   sl_expand_copies(e->program, e->kernel);
-  int status = sl_deps_resolve(&e->edges, &e->scratch, e->program, e->kernel, &e->report);
+  int status = sl_deps_resolve(&e->edges, &e->scratch, e->program, e->kernel, e->target, &e->report);
   if (status != SLUICE_OK)
     return status;
   sl_buf_init(&e->out, &e->scratch);

@@ -112,7 +112,7 @@ static int verify_kernel(struct verify_call *verify, struct sl_kernel *kernel)
   if (status == SLUICE_OK)
     status = sl_legality_check(program, kernel, target, report);
   if (status == SLUICE_OK)
-    status = sl_deps_check(program, kernel, report);
+    status = sl_lines_check(program, kernel, report);
   return status;
 }
 

@@ -182,8 +182,8 @@ static uint32_t largest_distance(const struct sl_reference *reference)
 {
   uint32_t largest = 0;
   for (uint32_t i = 0; i < reference->needs.len; i++)
-    if (reference->needs.data[i].k > largest)
-      largest = reference->needs.data[i].k;
+    if (reference->needs.data[i].edge.k > largest)
+      largest = reference->needs.data[i].edge.k;
   return largest < LARGEST_DISTANCE ? largest : LARGEST_DISTANCE;
 }
 
@@ -191,7 +191,7 @@ static uint32_t largest_distance(const struct sl_reference *reference)
 static void find_untested(struct subject *s)
 {
   for (uint32_t i = 0; i < s->reference.needs.len; i++)
-    if (s->reference.needs.data[i].k > LARGEST_DISTANCE && !s->machine.is_tested[i]) {
+    if (s->reference.needs.data[i].edge.k > LARGEST_DISTANCE && !s->machine.is_tested[i]) {
       sl_finding_untested(&s->context, i);
       s->undecided = true;
     }

@@ -171,8 +171,8 @@ static void note_dependence(struct writer *w, const struct sl_need *need)
   const struct sl_machine_code *code = &context->reference->code;
   sl_buf dep;
   sl_buf_init(&dep, context->heap);
-  sl_print_dep(&dep, code->program, code->kernel, need->line);
-  note(w, context->other_source, code->kernel->deps.data[need->line].loc, "dependence %s", sl_buf_text(&dep));
+  sl_edge_print(&dep, code->program, code->kernel, &need->edge);
+  note(w, context->other_source, sl_edge_loc(code->kernel, &need->edge), "dependence %s", sl_buf_text(&dep));
 }
 
 static void add_race(struct sl_finding_context *context)
@@ -184,16 +184,16 @@ static void add_race(struct sl_finding_context *context)
   struct sl_reference *reference = context->reference;
   const struct sl_need *need = &reference->needs.data[witness.need];
   const char *consumer = name_of(context, &context->machine->code, witness.stmt);
-  const char *producer = name_of(context, &reference->code, need->producer);
+  const char *producer = name_of(context, &reference->code, need->edge.producer);
   sl_buf iteration;
   sl_buf_init(&iteration, context->heap);
   const char *stream = stream_name(&reference->code, witness.stream);
   sl_index late = sl_reference_locate(reference, context->heap, &context->inputs->inputs, witness.stream, witness.position,
                                       &iteration);
   note_dependence(&w, need);
-  note(&w, context->other_source, reference->code.kernel->stmts.data[need->producer].loc,
+  note(&w, context->other_source, reference->code.kernel->stmts.data[need->edge.producer].loc,
        "it needs everything on %s up to '%s'%s (number %u of the awaited instructions there)", stream,
-       name_of(context, &reference->code, late ? late : need->producer), at_iteration(context, sl_buf_text(&iteration)),
+       name_of(context, &reference->code, late ? late : need->edge.producer), at_iteration(context, sl_buf_text(&iteration)),
        witness.position);
   note(&w, NULL, SL_NO_LOC, "when it issues, %s is known to have retired %u of them", stream, witness.seen);
   note_run(&w);
@@ -464,7 +464,7 @@ void sl_finding_untested(struct sl_finding_context *context, uint32_t need)
   const struct sl_need *untested = &context->reference->needs.data[need];
   note_dependence(&w, untested);
   add(&w, SLUICE_WARNING, "undecided", context->machine->code.kernel->loc,
-      "no run had an instance of a dependence at distance %u", untested->k);
+      "no run had an instance of a dependence at distance %u", untested->edge.k);
 }
 
 void sl_finding_unsupported(struct sl_finding_context *context, const char *why)

@@ -496,7 +496,7 @@ static void test_needs(struct sl_machine *m, uint32_t engine, sl_index stmt, con
   const uint32_t *clock = engine_clock(m, engine);
   for (uint32_t i = 0; i < r->need_count[instance[0]]; i++) {
     uint32_t need = r->first_need[instance[0]] + i, position = instance[1 + i];
-    sl_index producer = r->needs.data[need].producer;
+    sl_index producer = r->needs.data[need].edge.producer;
     uint32_t stream = sl_stmt_op(r->code.kernel, producer)->stream, ours = m->stream_of_reference[stream];
     uint32_t seen = ours == SL_NO_STREAM ? 0 : clock[m->producer_lane0 + ours];
     m->instances++;

@@ -44,8 +44,7 @@ static void sort_needs(struct sl_reference *r, sl_heap *heap, const sl_edges *ed
   for (uint32_t i = 0; i < edges->len; i++) {
     const struct sl_edge *edge = &edges->data[i];
     uint32_t at = r->first_need[edge->consumer] + r->need_count[edge->consumer]++;
-    r->needs.data[at] = (struct sl_need){ edge->producer, edge->consumer, edge->block, edge->k, edge->line,
-                                          number_producer(r, heap, edge->producer) };
+    r->needs.data[at] = (struct sl_need){ *edge, number_producer(r, heap, edge->producer) };
   }
 }
 
@@ -59,13 +58,13 @@ static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
   r->code.carries = sl_heap_calloc(heap, blocks, sizeof *r->code.carries);
   for (uint32_t n = 0; n < r->needs.len; n++) {
     const struct sl_need *need = &r->needs.data[n];
-    if (need->k == 0)
+    if (need->edge.k == 0)
       continue;
     r->delay_at[n] = total;
-    total += need->k;
-    r->next_of_block[n] = r->needs_of_block[need->block];
-    r->needs_of_block[need->block] = n + 1;
-    r->code.carries[need->block] = true;
+    total += need->edge.k;
+    r->next_of_block[n] = r->needs_of_block[need->edge.block];
+    r->needs_of_block[need->edge.block] = n + 1;
+    r->code.carries[need->edge.block] = true;
   }
   r->delay = sl_heap_calloc(heap, total + 1u, sizeof *r->delay);
 }
@@ -77,7 +76,7 @@ static bool keep_edges(const struct sl_reference *r, sl_edges *edges)
   for (uint32_t i = 0; i < edges->len; i++) {
     if (given_by_hardware(&r->code, edges->data[i].producer, edges->data[i].consumer))
       continue;
-    if (edges->data[i].is_vector)
+    if (sl_edge_is_vector(&edges->data[i]))
       return false;
     edges->data[kept++] = edges->data[i];
   }
@@ -91,7 +90,7 @@ int sl_reference_init(struct sl_reference *r, sl_heap *heap, sl_program *program
   memset(r, 0, sizeof *r);
   sl_code_init(&r->code, heap, program, kernel, target);
   sl_edges edges = { 0 };
-  int status = sl_deps_resolve(&edges, heap, program, kernel, report);
+  int status = sl_deps_resolve(&edges, heap, program, kernel, target, report);
   if (status != SLUICE_OK)
     return status;
   if (!keep_edges(r, &edges))
@@ -127,7 +126,7 @@ void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, 
 static void arrive(struct sl_reference *r, sl_index block)
 {
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1])
-    memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].k * sizeof *r->delay);
+    memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].edge.k * sizeof *r->delay);
 }
 
 /* Entry j holds the position at the end of the iteration j + 1 before the current one. */
@@ -136,8 +135,8 @@ static void end_iteration(struct sl_reference *r, sl_index block)
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1]) {
     const struct sl_need *need = &r->needs.data[n - 1];
     uint32_t *line = &r->delay[r->delay_at[n - 1]];
-    assert(need->k > 0 && "a need of this iteration has no delay line");
-    memmove(line + 1, line, (need->k - 1) * sizeof *line);
+    assert(need->edge.k > 0 && "a need of this iteration has no delay line");
+    memmove(line + 1, line, (need->edge.k - 1) * sizeof *line);
     line[0] = r->latest[need->ordinal_of];
   }
 }
@@ -149,7 +148,7 @@ static void queue_instance(struct sl_reference *r, sl_heap *heap, uint32_t engin
   for (uint32_t i = 0; i < r->need_count[stmt]; i++) {
     uint32_t n = r->first_need[stmt] + i;
     const struct sl_need *need = &r->needs.data[n];
-    sl_vec_add(heap, &queue->data, need->k ? r->delay[r->delay_at[n] + need->k - 1] : r->latest[need->ordinal_of]);
+    sl_vec_add(heap, &queue->data, need->edge.k ? r->delay[r->delay_at[n] + need->edge.k - 1] : r->latest[need->ordinal_of]);
   }
   r->queued += 1 + r->need_count[stmt];
   if (r->producer_of[stmt])

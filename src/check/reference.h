@@ -13,12 +13,11 @@
 #define SL_CHECK_REFERENCE_H
 
 #include "run/code.h"
-#include "deps/explicit.h"
+#include "deps/deps.h"
 
 /* A dependence to be tested. */
 struct sl_need {
-  sl_index producer, consumer, block;
-  uint32_t k, line;
+  struct sl_edge edge;
   uint32_t ordinal_of; /* index into producers and latest */
 };
 

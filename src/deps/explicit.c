@@ -29,43 +29,6 @@ struct resolver {
   sl_vec(struct copy_list) copy_lists;
 };
 
-static uint32_t block_depth(const struct sl_kernel *kernel, sl_index block)
-{
-  uint32_t depth = 0;
-  for (; block; block = sl_block_parent(kernel, block))
-    depth++;
-  return depth;
-}
-
-static sl_index common_block(const struct sl_kernel *kernel, sl_index x, sl_index y)
-{
-  if (x == y)
-    return x;
-  uint32_t x_depth = block_depth(kernel, x), y_depth = block_depth(kernel, y);
-  for (; x_depth > y_depth; x_depth--)
-    x = sl_block_parent(kernel, x);
-  for (; y_depth > x_depth; y_depth--)
-    y = sl_block_parent(kernel, y);
-  while (x != y) {
-    x = sl_block_parent(kernel, x);
-    y = sl_block_parent(kernel, y);
-  }
-  assert(x && "two statements of one kernel share its root");
-  return x;
-}
-
-sl_index sl_common_block(const struct sl_kernel *kernel, sl_index a, sl_index b)
-{
-  return common_block(kernel, kernel->stmts.data[a].block, kernel->stmts.data[b].block);
-}
-
-bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index block)
-{
-  while (block && block != outer)
-    block = sl_block_parent(kernel, block);
-  return block == outer;
-}
-
 static void note_copy(struct resolver *r, sl_name base, sl_name label)
 {
   bool is_new;
@@ -141,7 +104,7 @@ static void report_backward(struct resolver *r, const struct sl_dep *dep, sl_ind
   sl_report_end(r->report);
 }
 
-/* Fills block, k and is_vector from the line's distances; false when a loop is not common to both ends. */
+/* Fills block, k and the inner component from the line's distances; false when a loop is not common to both ends. */
 static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge)
 {
   const struct sl_kernel *kernel = r->kernel;
@@ -158,7 +121,10 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
     }
     if (distance->k == 0)
       continue;
-    if (non_zero++ == 0) {
+    if (non_zero++ > 0) {
+      edge->inner_block = block;
+      edge->inner_k = distance->k;
+    } else {
       edge->block = block;
       edge->k = (uint32_t)distance->k;
       if (distance->k < 0) {
@@ -169,7 +135,6 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
       }
     }
   }
-  edge->is_vector = non_zero > 1;
   return true;
 }
 
@@ -179,7 +144,7 @@ static void add_pair(struct resolver *r, uint32_t line, const struct labelled *p
   struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
                           .producer_block = producer->block, .producer_position = producer->position,
                           .producer_stream = producer->stream };
-  if (!place_edge(r, dep, common_block(r->kernel, producer->block, consumer->block), &edge))
+  if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge))
     return;
   if (edge.k == 0 && producer->position >= consumer->position) {
     report_backward(r, dep, edge.producer, edge.consumer);
@@ -295,16 +260,21 @@ static void resolve_lines(struct resolver *r)
   }
 }
 
-int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)
+int sl_lines_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
   struct resolver r = { .heap = heap, .program = program, .kernel = kernel, .report = report, .edges = edges };
   uint32_t errors = report->errors;
   resolve_lines(&r);
-  apply_nodeps(&r);
   return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
 }
 
-int sl_deps_check(sl_program *program, struct sl_kernel *kernel, sl_report *report)
+void sl_lines_remove(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report)
+{
+  struct resolver r = { .heap = heap, .program = program, .kernel = kernel, .report = report, .edges = edges };
+  apply_nodeps(&r);
+}
+
+int sl_lines_check(sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
   sl_heap *scratch = sl_heap_child_new(&program->heap);
   sl_edges edges = { 0 };
@@ -313,16 +283,4 @@ int sl_deps_check(sl_program *program, struct sl_kernel *kernel, sl_report *repo
   resolve_lines(&r);
   sl_heap_child_free(scratch);
   return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
-}
-
-void sl_print_dep(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, uint32_t line)
-{
-  const struct sl_dep *dep = &kernel->deps.data[line];
-  sl_buf_printf(buf, "%s -> %s", sl_text(program, dep->producer), sl_text(program, dep->consumer));
-  for (uint32_t i = 0; i < dep->distance_count; i++) {
-    const struct sl_distance *distance = &kernel->distances.data[dep->first_distance + i];
-    sl_buf_printf(buf, "%s%s: %d", i ? ", " : " (", sl_text(program, distance->loop), distance->k);
-  }
-  if (dep->distance_count)
-    sl_buf_putc(buf, ')');
 }

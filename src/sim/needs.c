@@ -71,7 +71,7 @@ int sl_needs_init(struct sl_needs *n, sl_heap *heap, sl_program *program, struct
   n->heap = heap;
   sl_code_init(&n->code, heap, program, kernel, target);
   sl_edges all = { 0 };
-  int status = sl_deps_resolve(&all, heap, program, kernel, report);
+  int status = sl_deps_resolve(&all, heap, program, kernel, target, report);
   if (status != SLUICE_OK)
     return status;
   n->first = sl_heap_calloc(heap, kernel->stmts.len, sizeof *n->first);

@@ -12,7 +12,7 @@
 #ifndef SL_SIM_NEEDS_H
 #define SL_SIM_NEEDS_H
 
-#include "deps/explicit.h"
+#include "deps/deps.h"
 #include "run/code.h"
 
 struct sl_need_queue {

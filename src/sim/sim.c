@@ -81,7 +81,7 @@ static const char *label_of(const struct sl_simulator *sim, sl_index stmt)
 static void print_gate(sl_buf *buf, const struct sl_simulator *sim, uint32_t number)
 {
   if (sim->is_ideal) {
-    sl_print_dep(buf, sim->giving_program, sim->giving, sim->needs.edges.data[number].line);
+    sl_edge_print(buf, sim->giving_program, sim->giving, &sim->needs.edges.data[number]);
     return;
   }
   const struct sl_gate *gate = &sim->kernel->waits.data[number];

@@ -256,7 +256,7 @@ static const char *text_of_gate(struct sl_simulator *sim, const struct gate *gat
   sl_buf *buf = &sim->text;
   buf->len = 0;
   if (sim->is_ideal)
-    sl_print_dep(buf, sim->giving_program, sim->giving, sim->needs.edges.data[gate->number].line);
+    sl_edge_print(buf, sim->giving_program, sim->giving, &sim->needs.edges.data[gate->number]);
   else if (sim->kernel->waits.data[gate->number].kind == SL_GATE_EVENT)
     sl_buf_puts(buf, sim->counter_names.data[gate->counter]);
   else

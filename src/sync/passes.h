@@ -27,7 +27,7 @@ struct sl_allocation {
 };
 
 /* unroll.c: writes out every loop; see there. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */
-int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report);
+int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
 
 /* unroll_factor.c: carries out `unroll c` requests; what cannot be done is kept, with a warning. */
 void sl_unroll_requested(sl_program *program, struct sl_kernel *kernel, sl_report *report);

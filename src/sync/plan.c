@@ -59,7 +59,7 @@ static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
       continue;
     if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
       continue;
-    if (edge->is_vector) {
+    if (sl_edge_is_vector(edge)) {
       sl_plan_inexpressible(plan, edge, "it has two distances above or below 0", "barrier");
       continue;
     }
@@ -177,7 +177,7 @@ struct sl_plan sl_plan_of(const struct sl_allocation *allocation)
 int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
 {
   struct sl_kernel *kernel = plan->kernel;
-  int status = sl_deps_resolve(&plan->edges, plan->heap, plan->program, kernel, plan->report);
+  int status = sl_deps_resolve(&plan->edges, plan->heap, plan->program, kernel, plan->target, plan->report);
   if (status != SLUICE_OK)
     return status;
   sl_presence_find(&plan->presence, plan->heap, kernel);
@@ -298,9 +298,9 @@ static sl_index divergent_around(const struct sl_kernel *kernel, sl_index stmt)
 static void report_divergent(struct sl_plan *plan, const struct sl_edge *edge, sl_index updater, sl_index loop)
 {
   const struct sl_kernel *kernel = plan->kernel;
-  const char *producer = sl_text(plan->program, kernel->deps.data[edge->line].producer);
-  const char *consumer = sl_text(plan->program, kernel->deps.data[edge->line].consumer);
-  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_DIVERGENT, kernel->deps.data[edge->line].loc,
+  const char *producer = sl_text(plan->program, sl_stmt_op(kernel, edge->producer)->label);
+  const char *consumer = sl_text(plan->program, sl_stmt_op(kernel, edge->consumer)->label);
+  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_DIVERGENT, sl_edge_loc(kernel, edge),
                   "'%s' -> '%s' is unsafe: engines may disagree on loop '%s', so '%s' cannot know how often '%s' runs",
                   producer, consumer, sl_text(plan->program, sl_stmt_loop(kernel, loop)->var), consumer,
                   sl_text(plan->program, sl_stmt_op(kernel, updater)->label));
@@ -338,8 +338,8 @@ void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, con
   const struct sl_kernel *kernel = plan->kernel;
   sl_buf line;
   sl_buf_init(&line, plan->heap);
-  sl_print_dep(&line, plan->program, kernel, edge->line);
-  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_INEXPRESSIBLE, kernel->deps.data[edge->line].loc,
+  sl_edge_print(&line, plan->program, kernel, edge);
+  sl_report_begin(plan->report, SLUICE_ERROR, SL_RULE_INEXPRESSIBLE, sl_edge_loc(kernel, edge),
                   "--alloc=%s cannot express '%s': %s; --alloc=%s can", plan->strategy, sl_buf_text(&line), why, instead);
   sl_report_note(plan->report, kernel->stmts.data[edge->producer].loc, "the producer is here");
   sl_report_note(plan->report, kernel->stmts.data[edge->consumer].loc, "the consumer is here");

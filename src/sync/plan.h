@@ -10,7 +10,7 @@
 
 #include <sluice/sync.h>
 
-#include "deps/explicit.h"
+#include "deps/deps.h"
 #include "ir/presence.h"
 #include "sync/passes.h"
 #include "sync/regcode.h"

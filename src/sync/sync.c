@@ -91,7 +91,7 @@ static int pass_expand(struct pipeline *p)
 static int pass_unroll(struct pipeline *p)
 {
   if (p->options->alloc == SLUICE_ALLOC_UNROLL)
-    return sl_unroll_all(p->program, p->kernel, &p->report);
+    return sl_unroll_all(p->program, p->kernel, p->target, &p->report);
   sl_unroll_requested(p->program, p->kernel, &p->report);
   return SLUICE_OK;
 }

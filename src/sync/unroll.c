@@ -21,7 +21,8 @@ enum { MOST_STATEMENTS = 4000000 };
 /* A dependence while its instances are being found. */
 struct pending {
   sl_index producer, consumer, block;
-  uint32_t k, line;
+  uint32_t k;
+  sl_loc loc; /* of the edge */
   uint32_t next_of_consumer, next_of_block; /* lists, index + 1 */
   uint32_t delay;                           /* first of k entries */
 };
@@ -30,6 +31,7 @@ struct unroller {
   sl_heap *heap;
   sl_program *program;
   struct sl_kernel *kernel;
+  const struct sl_target *target;
   sl_report *report;
   struct sl_copier copier;
   struct sl_param_values params; /* static ones */
@@ -100,7 +102,7 @@ static void add_lines(struct unroller *u, sl_index consumer, sl_name label)
     if (!producer)
       continue; /* no instance is owed yet */
     struct sl_dep line = { .producer = sl_stmt_op(kernel, producer)->label, .consumer = label,
-                           .loc = kernel->deps.data[p->line].loc };
+                           .loc = p->loc };
     sl_vec_add(u->heap, &u->deps, line);
   }
 }
@@ -247,18 +249,18 @@ static int collect(struct unroller *u)
 {
   struct sl_kernel *kernel = u->kernel;
   sl_edges edges = { 0 };
-  int status = sl_deps_resolve(&edges, u->heap, u->program, kernel, u->report);
+  int status = sl_deps_resolve(&edges, u->heap, u->program, kernel, u->target, u->report);
   u->of_consumer = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->of_consumer);
   u->of_block = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_block);
   u->latest = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->latest);
   for (uint32_t i = edges.len; i-- > 0 && status == SLUICE_OK;) {
     const struct sl_edge *edge = &edges.data[i];
-    if (edge->is_vector) {
-      sl_error(u->report, SL_RULE_INEXPRESSIBLE, kernel->deps.data[edge->line].loc,
+    if (sl_edge_is_vector(edge)) {
+      sl_error(u->report, SL_RULE_INEXPRESSIBLE, sl_edge_loc(kernel, edge),
                "--alloc=unroll cannot express a dependence with two distances above or below 0; --alloc=barrier can");
       return SLUICE_E_ANSWER;
     }
-    struct pending pending = { edge->producer, edge->consumer, edge->block, edge->k, edge->line,
+    struct pending pending = { edge->producer, edge->consumer, edge->block, edge->k, sl_edge_loc(kernel, edge),
                                u->of_consumer[edge->consumer], 0, u->delays.len };
     if (edge->k) {
       pending.next_of_block = u->of_block[edge->block];
@@ -307,9 +309,10 @@ static void replace_body(struct unroller *u, sl_index root)
     kernel->deps.data[0].flags |= SL_BLANK_BEFORE;
 }
 
-int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, sl_report *report)
+int sl_unroll_all(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report)
 {
-  struct unroller u = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel, .report = report };
+  struct unroller u = { .heap = sl_heap_child_new(&program->heap), .program = program, .kernel = kernel, .target = target,
+                        .report = report };
   u.copier = (struct sl_copier){ program, kernel, substitute, relabel, &u, false };
   sl_param_values_init(&u.params, u.heap, kernel, true);
   u.value = sl_heap_calloc(u.heap, program->names.len, sizeof *u.value);
