@@ -76,6 +76,15 @@ static const sl_name *find_ends(struct resolver *r, const sl_name *label, uint32
   return at ? r->copy_lists.data[*at].labels.data : NULL;
 }
 
+/* What a label is a copy of, the next level up: "ld.0" for "ld.0.1"; 0 = nothing. */
+static sl_name base_of(const struct resolver *r, sl_name label)
+{
+  const char *text = sl_text(r->program, label), *last = NULL;
+  for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1))
+    last = number;
+  return last ? sl_names_find(&r->program->names, text, (size_t)(last - text)) : 0;
+}
+
 /* The body of the loop of that variable around both ends, or 0. */
 static sl_index carrying_block(const struct sl_kernel *kernel, sl_index common, sl_name loop)
 {
@@ -183,18 +192,46 @@ static void add_line(struct resolver *r, uint32_t line)
       add_pair(r, line, &r->by_label.data[producers[i]], &r->by_label.data[consumers[j]]);
 }
 
-/* Whether a nodep line takes the edge away: same ends, and the same distance when it names one. */
-static bool same_distance(const struct sl_kernel *kernel, const struct sl_dep *a, const struct sl_dep *b)
+static bool is_inner_component(const struct sl_kernel *kernel, const struct sl_edge *edge, const struct sl_distance *distance)
 {
-  if (a->distance_count != b->distance_count)
+  if (!sl_edge_is_vector(edge) || distance->k != edge->inner_k)
     return false;
-  for (uint32_t i = 0; i < a->distance_count; i++) {
-    const struct sl_distance *x = &kernel->distances.data[a->first_distance + i];
-    const struct sl_distance *y = &kernel->distances.data[b->first_distance + i];
-    if (x->loop != y->loop || x->k != y->k)
+  sl_index owner = kernel->blocks.data[edge->inner_block].owner;
+  return sl_stmt_loop(kernel, owner)->var == distance->loop;
+}
+
+/* Whether a nodep line names just the distance of an edge. */
+static bool same_distance(const struct sl_kernel *kernel, const struct sl_edge *edge, const struct sl_dep *removed)
+{
+  uint32_t non_zero = 0;
+  for (uint32_t i = 0; i < removed->distance_count; i++) {
+    const struct sl_distance *distance = &kernel->distances.data[removed->first_distance + i];
+    if (distance->k == 0)
+      continue;
+    sl_index block = carrying_block(kernel, edge->block, distance->loop);
+    bool is_outer = block == edge->block && distance->k == (int64_t)edge->k;
+    if (!(non_zero == 0 ? is_outer : is_inner_component(kernel, edge, distance)))
       return false;
+    non_zero++;
   }
-  return true;
+  return non_zero == (edge->k > 0) + (uint32_t)sl_edge_is_vector(edge);
+}
+
+/* The rows of nodep lines for the ends of an edge: the labels of its line, or those of its instructions and what they are copies
+ * of. */
+static const uint32_t *find_nodep(const struct resolver *r, const sl_map *by_ends, const struct sl_edge *edge)
+{
+  if (edge->line != SL_NO_LINE) {
+    const struct sl_dep *dep = &r->kernel->deps.data[edge->line];
+    return sl_map_get(by_ends, sl_map_pair(dep->producer, dep->consumer));
+  }
+  sl_name producer = sl_stmt_op(r->kernel, edge->producer)->label;
+  sl_name consumer = sl_stmt_op(r->kernel, edge->consumer)->label;
+  const uint32_t *found = NULL;
+  for (sl_name p = producer; p && !found; p = base_of(r, p))
+    for (sl_name c = consumer; c && !found; c = base_of(r, c))
+      found = sl_map_get(by_ends, sl_map_pair(p, c));
+  return found;
 }
 
 struct nodep_row {
@@ -207,12 +244,11 @@ static void remove_edges(struct resolver *r, sl_map *by_ends, nodep_rows *rows)
   const struct sl_dep *deps = r->kernel->deps.data;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < r->edges->len; i++) {
-    const struct sl_dep *dep = &deps[r->edges->data[i].line];
-    const uint32_t *first = sl_map_get(by_ends, sl_map_pair(dep->producer, dep->consumer));
+    const uint32_t *first = find_nodep(r, by_ends, &r->edges->data[i]);
     bool taken = false;
     for (uint32_t row = first ? *first : 0; row && !taken; row = rows->data[row - 1].next) {
       const struct sl_dep *removed = &deps[rows->data[row - 1].line];
-      taken = removed->distance_count == 0 || same_distance(r->kernel, dep, removed);
+      taken = removed->distance_count == 0 || same_distance(r->kernel, &r->edges->data[i], removed);
       rows->data[row - 1].taken += taken;
     }
     if (!taken)

@@ -105,12 +105,6 @@ static unsigned needed_with(unsigned wanted)
 
 static int pass_allocate(struct pipeline *p)
 {
-  if (!p->kernel->is_explicit) {
-    sl_error(&p->report, SL_RULE_NOT_EXPLICIT, p->kernel->loc,
-             "dependences are not inferred: list those of kernel '%s' as `dep` lines and mark it `explicit`",
-             sl_text(p->program, p->kernel->name));
-    return SLUICE_E_INPUT;
-  }
   static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
   struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
                                       sharing[p->options->counters], needed_with(p->options->cleanups) };

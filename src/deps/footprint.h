@@ -1,0 +1,107 @@
+/* footprint.h: what instructions read and write, as boxes of elements and as bytes.
+ *
+ * An access of a buffer is an interval of elements per dimension, its first element a form (affine.h). Two accesses of one
+ * buffer overlap when they do in every dimension. Accesses of two buffers that share memory (placed at overlapping
+ * addresses) are compared as partition interval and hull of bytes; two buffers under `alias` are taken to overlap
+ * everywhere.
+ *
+ * For finding candidates an access also has a place: the sum of the terms that vary, and around it the interval
+ * [min, max) of bytes within a partition, and of partitions. Accesses of one memory with equal sums have fixed places to
+ * each other.
+ */
+#ifndef SL_DEPS_FOOTPRINT_H
+#define SL_DEPS_FOOTPRINT_H
+
+#include "deps/affine.h"
+#include "target/target.h"
+
+struct sl_interval {
+  int64_t min, max; /* [min, max); SL_NO_MIN, SL_NO_MAX: no end */
+};
+
+/* One dimension of an access: `length` elements from `first` on; anywhere in the dimension when first is not known, and of
+ * unknown length when length is 0. */
+struct sl_access_dim {
+  sl_form first;
+  int64_t length; /* 0 = not known */
+};
+
+enum {
+  SL_FOOTPRINT_READS = 1,
+  SL_FOOTPRINT_WRITES = 2,
+  SL_FOOTPRINT_DENSE = 4,    /* a box without holes: it covers its whole place */
+  SL_FOOTPRINT_EXACT = 8,    /* the place is the access, seen from inside all its loops */
+  SL_FOOTPRINT_ANYWHERE = 16 /* some index is `?`, a register, or cannot be told */
+};
+
+struct sl_footprint {
+  sl_index stmt;
+  uint16_t operand;
+  uint8_t flags;
+  sl_index buffer;
+  uint32_t memory;    /* number of what may overlap */
+  uint32_t first_dim; /* into dims, one per dimension of the buffer; SL_NO_DIMS: its bytes and rows tell all */
+  /* As bytes within a partition and as partitions, for accesses of other buffers: a hull. */
+  sl_sum byte_sum, row_sum;
+  struct sl_interval bytes; /* [min, max) around the sum; no end: not known */
+  int32_t row_min, row_max; /* the same for partitions; INT32_MAX: no end */
+  /* The place, as seen from the loops that are still open. */
+  sl_sum varying;
+  struct sl_interval place;
+  int32_t place_row_min, place_row_max;
+};
+enum { SL_NO_DIMS = 0xffffffffu };
+
+/* Iterations of a loop per visit: least 0 and most SL_NO_MAX when nothing is known before the run. */
+struct sl_trips {
+  int64_t least, most;
+};
+
+struct sl_memory_buffer {
+  uint32_t memory;
+  uint32_t element_bytes;
+  int space;         /* of the target */
+  int partition_dim; /* -1 = none */
+  int64_t partition_start;
+  int64_t address;   /* 0 when not placed */
+  int64_t bytes;     /* of one partition, or in all; -1 = not known */
+  bool is_placed, is_aliased;
+  bool is_indices;   /* holds integers */
+  uint32_t first_stride; /* into strides, one per dimension: bytes; 0 of the partition dimension, -1 = not known */
+  uint32_t first_size;   /* into sizes: elements; -1 = not known */
+};
+
+struct sl_footprints {
+  sl_heap *heap;
+  const struct sl_kernel *kernel;
+  const struct sl_target *target;
+  struct sl_forms forms;
+  sl_vec(struct sl_memory_buffer) buffers; /* as the kernel's */
+  sl_vec(int64_t) strides, sizes;
+  sl_vec(struct sl_trips) trips;           /* by block, of loops entered */
+  sl_map buffer_of;                        /* name -> buffer */
+  sl_vec(struct sl_access_dim) dims;
+  sl_vec(struct sl_footprint) accesses;    /* in text order; of one instruction in the order of its operands */
+};
+
+/* Buffers and memories. O(buffers log buffers). */
+void sl_footprints_init(struct sl_footprints *footprints, sl_heap *heap, const sl_program *program,
+                        const struct sl_kernel *kernel, const struct sl_target *target);
+/* Appends the accesses of an instruction, indices by what loop variables stand for now. O(operands). */
+void sl_footprints_add(struct sl_footprints *footprints, sl_index stmt);
+/* Enters a loop: its variable stands for its iterations from now on. */
+struct sl_trips sl_footprints_enter(struct sl_footprints *footprints, sl_index stmt);
+/* Of a loop entered, by its body: at most; and always, SL_NO_MAX when that is not known. */
+static inline int64_t sl_footprint_trips(const struct sl_footprints *footprints, sl_index body)
+{
+  return footprints->trips.data[body].most;
+}
+static inline int64_t sl_footprint_exact_trips(const struct sl_footprints *footprints, sl_index body)
+{
+  struct sl_trips trips = footprints->trips.data[body];
+  return trips.least == trips.most ? trips.most : SL_NO_MAX;
+}
+/* Sees an access from outside a loop: its place becomes what it covers in all iterations. */
+void sl_footprint_leave(struct sl_footprints *footprints, struct sl_footprint *access, sl_index body);
+
+#endif

@@ -1,0 +1,73 @@
+/* touch_map.h: who touched which bytes last: a map from disjoint intervals of bytes to lists of accesses, each with the
+ * partitions for which it still counts.
+ *
+ * Intervals are kept in order in leaves of bounded size, so that finding a byte is O(log) and what a new access changes is
+ * near it. Time per call: O(log intervals + intervals and accesses met).
+ */
+#ifndef SL_DEPS_TOUCH_MAP_H
+#define SL_DEPS_TOUCH_MAP_H
+
+#include "base/vec.h"
+
+struct sl_touch { /* an access that counts for some partitions of an interval */
+  uint32_t access;
+  int32_t row_min, row_max; /* [row_min, row_max) */
+  uint32_t next;            /* of the interval, or of the free ones; 0 = none */
+};
+
+/* Touches that wrote, and those that only read. */
+enum sl_touch_list { SL_TOUCH_WRITERS, SL_TOUCH_READERS, SL_TOUCH_LISTS };
+
+struct sl_touched { /* an interval of bytes, never without a touch */
+  int64_t min, max; /* [min, max) */
+  uint32_t first[SL_TOUCH_LISTS]; /* into touches */
+};
+
+struct sl_touch_leaf;
+
+struct sl_touch_map {
+  sl_vec(struct sl_touch_leaf *) leaves;
+  sl_vec(int64_t) starts; /* of the first interval of each leaf */
+};
+
+/* The touches of all maps. */
+struct sl_touches {
+  sl_heap *heap;
+  sl_vec(struct sl_touch) list; /* (from 1) */
+  uint32_t free;
+};
+
+void sl_touches_init(struct sl_touches *touches, sl_heap *heap);
+
+/* A place in a map: good until the map changes. */
+struct sl_touch_cursor {
+  uint32_t leaf, at;
+};
+
+/* The first interval that ends behind `min`; sl_touch_get answers NULL at the end. */
+struct sl_touch_cursor sl_touch_find(const struct sl_touch_map *map, int64_t min);
+struct sl_touched *sl_touch_get(const struct sl_touch_map *map, struct sl_touch_cursor *cursor);
+static inline void sl_touch_step(struct sl_touch_cursor *cursor)
+{
+  cursor->at++;
+}
+
+/* Adds an access for [min, max) and partitions. `is_new`: it is in no list yet; else where it is its partitions are joined. */
+void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
+                  struct sl_touch touch, bool is_new);
+
+/* Asked of each touch within [min, max): whether it ends there. */
+struct sl_touch_sweep {
+  void *user;
+  bool (*ends)(void *user, uint32_t access);
+  /* Told of what has ended: an interval, and a touch with the partitions that have. */
+  void (*ended)(void *user, int64_t min, int64_t max, const struct sl_touch *touch);
+};
+/* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max): readers, and writers if `all`. */
+void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, int32_t row_min,
+                     int32_t row_max, bool all, const struct sl_touch_sweep *sweep);
+
+/* Gives the touches back. */
+void sl_touch_map_free(struct sl_touch_map *map, struct sl_touches *touches);
+
+#endif
