@@ -1,4 +1,5 @@
-/* expand.c: multi-stream operations become one copy per engine. See ir.h. O(statements * streams of each). */
+/* expand.c: multi-stream operations become one copy per engine, and instructions whose dependences are found get the labels by
+ * which they are known. See ir.h. O(statements * streams of each). */
 #include "ir/ir.h"
 
 /* Engines (as streams) that have a statement of their own, for `*`. A queue's statement is one of its trigger. */
@@ -50,6 +51,33 @@ static void expand_one(sl_program *program, struct sl_kernel *kernel, sl_index a
   sl_stmt_unlink(kernel, at);
 }
 
+/* An instruction that may read or write memory. */
+static bool touches_memory(const struct sl_op *op)
+{
+  return (op->code == SL_OP_TARGET || op->code == SL_OP_REG_LOAD) && op->dst_count + op->src_count > 0;
+}
+
+/* `e0_1` for the first instruction of e0 without a label, `e0_2`, ...: the same in a kernel and in what was made of it, since
+ * passes put nothing of the kind between them. */
+static void label_instructions(sl_program *program, struct sl_kernel *kernel, sl_heap *scratch)
+{
+  uint32_t *count = sl_heap_calloc(scratch, kernel->streams.len + 1u, sizeof *count);
+  sl_map taken = { 0 };
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (kernel->stmts.data[at].kind == SL_STMT_OP && sl_stmt_op(kernel, at)->label)
+      (void)sl_map_put(&taken, scratch, sl_stmt_op(kernel, at)->label, NULL);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (kernel->stmts.data[at].kind != SL_STMT_OP || sl_stmt_op(kernel, at)->label || !touches_memory(sl_stmt_op(kernel, at)))
+      continue;
+    uint32_t stream = sl_stmt_op(kernel, at)->stream;
+    const char *name = sl_text(program, kernel->streams.data[stream].name);
+    sl_name label = sl_internf(program, "%s_%u", name, ++count[stream]);
+    while (sl_map_get(&taken, label))
+      label = sl_internf(program, "%s_", sl_text(program, label));
+    sl_stmt_op(kernel, at)->label = label;
+  }
+}
+
 void sl_expand_copies(sl_program *program, struct sl_kernel *kernel)
 {
   sl_heap *scratch = sl_heap_child_new(&program->heap);
@@ -63,5 +91,7 @@ void sl_expand_copies(sl_program *program, struct sl_kernel *kernel)
     if (op->all_engines || op->stream_count > 1)
       expand_one(program, kernel, at, has_statement);
   }
+  if (!kernel->is_explicit)
+    label_instructions(program, kernel, scratch);
   sl_heap_child_free(scratch);
 }

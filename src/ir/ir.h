@@ -50,7 +50,9 @@ static inline sl_origin sl_stmt_origin(const sl_program *program, const struct s
 /* verify.c: names, scopes, registers, structure, dependence lines; needs no target. */
 int sl_verify_program(sl_program *program, sl_report *report);
 
-/* expand.c: one copy per engine of `a|b.op` and `*.op`, labelled `label.0`, `label.1`, ... Requires resolved streams. */
+/* expand.c: one copy per engine of `a|b.op` and `*.op`, labelled `label.0`, `label.1`, ...; and in kernels that are not
+ * `explicit` a label for every instruction that has operands and none: STREAM_1, STREAM_2, ... in the text's order of the
+ * stream. Requires resolved streams. */
 void sl_expand_copies(sl_program *program, struct sl_kernel *kernel);
 
 #endif
