@@ -158,6 +158,7 @@ SLUICE_API int sluice_build_epilogue(sluice_builder *builder);
 typedef struct sluice_distance {
   const char *loop;
   int32_t k;
+  bool across; /**< counted through all visits of the loop: `(across loop: k)`, the only component of its line */
 } sluice_distance;
 /** `dep producer -> consumer (loop: k, ...)`; count 0 = this iteration of the innermost common loop. */
 SLUICE_API int sluice_build_dep(sluice_builder *builder, const char *producer, const char *consumer,

@@ -626,7 +626,8 @@ static int build_dep(sluice_builder *b, void *arg)
                         .first_distance = kernel->distances.len };
   bool ok = dep.producer && dep.consumer;
   for (size_t i = 0; i < call->count; i++) {
-    struct sl_distance distance = { sl_builder_name(b, "dependence", call->distances[i].loop), call->distances[i].k };
+    const sluice_distance *given = &call->distances[i];
+    struct sl_distance distance = { sl_builder_name(b, "dependence", given->loop), given->k, given->across };
     ok &= distance.loop != 0;
     sl_vec_add(kernel->heap, &kernel->distances, distance);
   }

@@ -211,7 +211,7 @@ static void put_edge_meaning(struct explain *e, const struct sl_edge *edge)
   else
     sl_buf_printf(&e->out, "%u iteration%s before", edge->k, edge->k == 1 ? "" : "s");
   if (!sl_edge_is_vector(edge)) {
-    sl_buf_puts(&e->out, " in ");
+    sl_buf_puts(&e->out, edge->across ? ", counted through all visits of " : " in ");
     put_block(e, edge->block);
   }
   sl_buf_puts(&e->out, "\n   dependence ");

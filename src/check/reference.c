@@ -67,6 +67,7 @@ static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
     r->code.carries[need->edge.block] = true;
   }
   r->delay = sl_heap_calloc(heap, total + 1u, sizeof *r->delay);
+  r->delay_words = total;
 }
 
 /* Keeps the edges that software has to order; false when one is a distance vector. */
@@ -117,6 +118,7 @@ void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, 
   }
   memset(r->latest, 0, (r->producers.len + 1u) * sizeof *r->latest);
   memset(r->chain, 0, (r->code.kernel->streams.len + 1u) * sizeof *r->chain);
+  memset(r->delay, 0, r->delay_words * sizeof *r->delay);
   r->queued = 0;
   r->limit = limit;
   r->exhausted = false;
@@ -126,7 +128,8 @@ void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, 
 static void arrive(struct sl_reference *r, sl_index block)
 {
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1])
-    memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].edge.k * sizeof *r->delay);
+    if (!r->needs.data[n - 1].edge.across)
+      memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].edge.k * sizeof *r->delay);
 }
 
 /* Entry j holds the position at the end of the iteration j + 1 before the current one. */

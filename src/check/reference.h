@@ -2,8 +2,8 @@
  *
  * For an instance of consumer c and a dependence (p, c, block, k) the need is the latest instance of p that must have retired:
  * for k = 0 the last that precedes this instance in the text's order; for k >= 1, with i the iteration of `block` in its
- * current visit, none when i - k < 1, else the last up to the end of iteration i - k. It is given as a chain position: the
- * instances of all producers on p's stream, counted from kernel start; 0 = nothing. (Streams retire in order, so position n
+ * current visit (across: of all visits together), none when i - k < 1, else the last up to the end of iteration i - k. It is
+ * given as a chain position: the instances of all producers on p's stream, counted from kernel start; 0 = nothing. (Streams retire in order, so position n
  * retired means that all before it have.)
  *
  * Made on demand, one instance at a time, and queued per engine, so that memory follows how far engines are apart and not how
@@ -41,6 +41,7 @@ struct sl_reference {
   uint64_t limit;              /* steps; when they are used up the reference ends and `exhausted` is set */
   bool exhausted;
   uint32_t *delay;             /* delay lines: k entries per need with k >= 1 */
+  uint32_t delay_words;
   uint32_t *delay_at;          /* by need: its line in `delay` */
   uint32_t *needs_of_block;    /* by block: list of needs carried there, index + 1 */
   uint32_t *next_of_block;     /* by need */

@@ -113,6 +113,16 @@ static void report_backward(struct resolver *r, const struct sl_dep *dep, sl_ind
   sl_report_end(r->report);
 }
 
+static bool has_loop_around(const struct sl_kernel *kernel, sl_index body)
+{
+  for (sl_index block = sl_block_parent(kernel, body); block; block = sl_block_parent(kernel, block)) {
+    sl_index owner = kernel->blocks.data[block].owner;
+    if (owner && kernel->stmts.data[owner].kind == SL_STMT_LOOP)
+      return true;
+  }
+  return false;
+}
+
 /* Fills block, k and the inner component from the line's distances; false when a loop is not common to both ends. */
 static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge)
 {
@@ -136,6 +146,7 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
     } else {
       edge->block = block;
       edge->k = (uint32_t)distance->k;
+      edge->across = distance->across && has_loop_around(kernel, block); /* of a single visit it says nothing */
       if (distance->k < 0) {
         sl_error(r->report, SL_RULE_DEP_BACKWARD, dep->loc,
                  "the outermost distance of '%s' -> '%s' is negative: the producer would run after its consumer",
@@ -206,10 +217,10 @@ static bool same_distance(const struct sl_kernel *kernel, const struct sl_edge *
   uint32_t non_zero = 0;
   for (uint32_t i = 0; i < removed->distance_count; i++) {
     const struct sl_distance *distance = &kernel->distances.data[removed->first_distance + i];
-    if (distance->k == 0)
+    if (distance->k == 0 && !(non_zero && sl_edge_is_vector(edge)))
       continue;
     sl_index block = carrying_block(kernel, edge->block, distance->loop);
-    bool is_outer = block == edge->block && distance->k == (int64_t)edge->k;
+    bool is_outer = block == edge->block && distance->k == (int64_t)edge->k && distance->across == edge->across;
     if (!(non_zero == 0 ? is_outer : is_inner_component(kernel, edge, distance)))
       return false;
     non_zero++;

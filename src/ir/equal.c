@@ -350,7 +350,7 @@ static bool same_dep(struct pair *pair, uint32_t index)
   for (uint32_t i = 0; i < da->distance_count; i++) {
     const struct sl_distance *a = &pair->ka->distances.data[da->first_distance + i];
     const struct sl_distance *b = &pair->kb->distances.data[db->first_distance + i];
-    if (!same_name(pair, a->loop, b->loop) || a->k != b->k)
+    if (!same_name(pair, a->loop, b->loop) || a->k != b->k || a->across != b->across)
       return differ(pair, "the distance of a dependence line");
   }
   return same_flags(pair, da->flags, db->flags, first) && same_trivia(pair, da->trivia, db->trivia);

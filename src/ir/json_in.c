@@ -431,14 +431,17 @@ static bool read_block(struct sl_input *in, uint32_t array, sl_index block, unsi
 
 static bool read_distance(struct sl_input *in, uint32_t node, struct sl_distance *distance)
 {
-  enum { LOOP, K };
-  static const struct sl_field fields[] = { { "loop", TAKES_STRING | REQUIRED }, { "k", TAKES_INT | REQUIRED } };
+  enum { LOOP, K, ACROSS };
+  static const struct sl_field fields[] = { { "loop", TAKES_STRING | REQUIRED },
+                                            { "k", TAKES_INT | REQUIRED },
+                                            { "across", TAKES_BOOL } };
   struct sl_members m;
   int64_t k;
   if (!READ_MEMBERS(in, node, "a distance", fields, &m) || !sl_input_int(in, m.at[K], -INT32_MAX, INT32_MAX, &k))
     return false;
   distance->loop = sl_input_name(in, m.at[LOOP]);
   distance->k = (int32_t)k;
+  distance->across = sl_input_true(in, m.at[ACROSS]);
   return distance->loop != 0;
 }
 

@@ -465,6 +465,7 @@ static void put_dep(struct printer *out, const struct sl_dep *dep)
       sl_json_open(&out->json, NULL, '{', true);
       put_name(out, "loop", distance->loop);
       sl_json_put_int(&out->json, "k", distance->k);
+      put_flag(out, "across", distance->across);
       sl_json_close(&out->json, '}');
     }
     sl_json_close(&out->json, ']');

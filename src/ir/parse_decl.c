@@ -206,6 +206,16 @@ bool sl_parse_event(struct parser *p)
 
 /* ---- dependences ---- */
 
+/* `i`, or `across i`: `across` is a word only where another name follows, so a loop may have it as its variable. */
+static bool parse_distance_loop(struct parser *p, struct sl_distance *distance)
+{
+  distance->loop = sl_parse_name(p, "the variable of a loop");
+  distance->across = distance->loop && at(p, SL_TOKEN_NAME) && strcmp(sl_text(p->program, distance->loop), "across") == 0;
+  if (distance->across)
+    distance->loop = sl_parse_name(p, "the variable of a loop");
+  return distance->loop != 0;
+}
+
 /* At the `(`. */
 static bool parse_distances(struct parser *p, struct sl_dep *dep)
 {
@@ -214,8 +224,7 @@ static bool parse_distances(struct parser *p, struct sl_dep *dep)
   do {
     struct sl_distance distance;
     int64_t k;
-    distance.loop = sl_parse_name(p, "the variable of a loop");
-    if (!distance.loop || !expect(p, SL_TOKEN_COLON, "':' and a distance"))
+    if (!parse_distance_loop(p, &distance) || !expect(p, SL_TOKEN_COLON, "':' and a distance"))
       return false;
     bool negative = accept(p, SL_TOKEN_MINUS);
     if (!sl_parse_int(p, &k, 0, INT32_MAX, "a distance") || !sl_parse_count(p, &dep->distance_count, "distances"))

@@ -744,6 +744,8 @@ static void put_dep(struct printer *out, sl_index index)
       comma(out);
     else
       put(out, " (");
+    if (distance->across)
+      put(out, "across ");
     put_name(out, distance->loop);
     put(out, ": ");
     sl_buf_int(out->buf, distance->k);

@@ -299,6 +299,7 @@ struct sl_event {
 struct sl_distance {
   sl_name loop; /* loop variable */
   int32_t k;
+  bool across;  /* counted through all visits of the loop; then the only component of its line */
 };
 
 struct sl_dep {

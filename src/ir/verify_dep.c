@@ -127,10 +127,31 @@ static bool check_component(struct dep_check *check, const struct sl_dep *dep, c
   return true;
 }
 
+/* A distance across visits counts one loop's iterations through the whole run: backwards, and nothing beside it. */
+static bool check_across(struct dep_check *check, const struct sl_dep *dep)
+{
+  struct sl_verifier *v = check->v;
+  const struct sl_distance *distances = &v->kernel->distances.data[dep->first_distance];
+  for (uint32_t i = 0; i < dep->distance_count; i++) {
+    const char *var = sl_text(v->program, distances[i].loop);
+    if (!distances[i].across)
+      continue;
+    if (dep->distance_count > 1)
+      sl_verify_error(v, SL_RULE_DEP, dep->loc, "'across %s' counts through all visits of the loop: it is the only distance of "
+                      "its line", var);
+    else if (distances[i].k < 1)
+      sl_verify_error(v, SL_RULE_DEP, dep->loc, "'across %s' needs a distance of at least 1", var);
+    return dep->distance_count == 1 && distances[i].k >= 1;
+  }
+  return true;
+}
+
 static void check_distances(struct dep_check *check, const struct sl_dep *dep, sl_index common)
 {
   struct sl_verifier *v = check->v;
   sl_index inner = SL_NONE;
+  if (!check_across(check, dep))
+    return;
   int32_t first = 0;
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     struct sl_distance distance = v->kernel->distances.data[dep->first_distance + i];

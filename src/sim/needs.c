@@ -113,7 +113,8 @@ void sl_needs_start(struct sl_needs *n, const struct sl_inputs *inputs)
 static void begin_visit(const struct sl_needs *n, struct sl_need_walk *walk, sl_index block)
 {
   for (uint32_t i = n->of_block[block]; i; i = n->next_of_block[i - 1])
-    memset(&walk->lines[n->line_at[i - 1]], 0, n->edges.data[i - 1].k * sizeof *walk->lines);
+    if (!n->edges.data[i - 1].across)
+      memset(&walk->lines[n->line_at[i - 1]], 0, n->edges.data[i - 1].k * sizeof *walk->lines);
 }
 
 static void end_iteration(const struct sl_needs *n, struct sl_need_walk *walk, sl_index block)

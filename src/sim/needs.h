@@ -2,7 +2,7 @@
  *
  * The kernel that gives the dependences is walked in sequential order, on demand. For a dependence (p, c, block, k) an
  * instance of c needs the latest instance of p before it (k = 0), or the latest up to the end of iteration i - k of the block's
- * current visit; none before the visit began. It is given as a number: so many producers of p's stream must have retired.
+ * current visit (across: of all its visits together); none before the first iteration. It is given as a number: so many producers of p's stream must have retired.
  * A distance vector is taken at its outermost loop, which asks for more than it does. Dependences that the hardware keeps are
  * left out.
  *

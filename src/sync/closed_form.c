@@ -11,8 +11,10 @@
  *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision). Without clean-ups it
  *   is as published: every loop is counted, and where S carries a distance above 0 its waits at k = 0 have a mask too.
  *
- * A branch arm is a loop of 0 or 1 trips. 32-bit unsigned: where the count may still be 0 and K < N the form would go below
- * zero and hang, so that semaphore starts at N (a credit) and the wait adds K instead of subtracting N - K.
+ * Distances across visits have the same forms without the mask, where it is the loop's first k iterations that go below zero.
+ *
+ * A branch arm is a loop of 0 or 1 trips. 32-bit unsigned: where a form may go below zero and hang, its semaphore starts with
+ * a credit that is added to every threshold: N where the count may still be 0 and K < N, N * k - K across visits.
  *
  * Everything else is refused with the name of the edge. Exact where it applies. Linear in the tree times engines.
  */
@@ -66,6 +68,11 @@ static enum form classify(struct closed_form *p, const struct sl_edge *edge)
   sl_index block = block_of(p, edge->producer);
   if (edge->block != sl_common_block(kernel, edge->producer, edge->consumer)) {
     sl_plan_inexpressible(p->plan, edge, "it is not carried by the innermost loop around both ends", other);
+    return FORM_NONE;
+  }
+  if (block == edge->block && edge->across &&
+      (uint64_t)edge->k * plan->sems.data[plan->stmt[edge->producer].update_sem].updates > INT32_MAX) {
+    sl_plan_inexpressible(p->plan, edge, "the start value that its distance needs is beyond 31 bits", other);
     return FORM_NONE;
   }
   if (block == edge->block)
@@ -144,9 +151,9 @@ static void follow_publication(struct closed_form *p)
   p->masks_of_block = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *p->masks_of_block);
   (void)sl_vec_push(plan->heap, &p->masks);
   for (uint32_t i = 0; i < plan->edges.len; i++)
-    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0;
+    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0 && !plan->edges.data[i].across;
   for (uint32_t i = 0; i < plan->edges.len; i++)
-    if (p->has_masks[plan->edges.data[i].block])
+    if (p->has_masks[plan->edges.data[i].block] && !plan->edges.data[i].across)
       (void)put_mask(p, sl_plan_issues(plan, plan->edges.data[i].consumer), plan->edges.data[i].block,
                      plan->edges.data[i].k);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
@@ -159,6 +166,18 @@ static void follow_publication(struct closed_form *p)
         need_h(p, sl_first_engine(rest), body);
     }
   }
+}
+
+/* The start value, a credit, below which some threshold of the edge would fall below 0. */
+static void raise_start(struct sl_plan_sem *sem, enum form form, const struct sl_edge *edge, uint32_t place)
+{
+  uint32_t least = 0;
+  if (form != FORM_DIRECT && place < sem->updates)
+    least = sem->updates;
+  else if (form == FORM_DIRECT && edge->across)
+    least = sem->updates * edge->k - place;
+  if (least > sem->start)
+    sem->start = least;
 }
 
 /* Classifies every edge, notes which counters each engine keeps and which semaphores need a credit. */
@@ -174,12 +193,11 @@ static int collect(struct closed_form *p)
     uint32_t engine = sl_plan_issues(plan, edge->consumer);
     struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
     need_r(p, engine, block_of(p, edge->producer));
-    if (edge->k > 0)
+    if (edge->k > 0 && !edge->across)
       need_h(p, engine, edge->block);
     if (p->form[i] == FORM_NESTED_BEFORE)
       need_h(p, engine, block_of(p, edge->producer));
-    if (p->form[i] != FORM_DIRECT && plan->stmt[edge->producer].place_in_block < sem->updates)
-      sem->start = sem->updates;
+    raise_start(sem, p->form[i], edge, plan->stmt[edge->producer].place_in_block);
   }
   return failed ? SLUICE_E_ANSWER : SLUICE_OK;
 }
@@ -246,7 +264,9 @@ static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
   uint32_t n = sem->updates, place = plan->stmt[edge->producer].place_in_block;
 
   struct sl_value mask = sl_value_int(1);
-  if (p->has_masks && p->has_masks[edge->block])
+  if (edge->across)
+    mask = sl_value_int(1);
+  else if (p->has_masks && p->has_masks[edge->block])
     mask = sl_value_vreg(put_mask(p, engine, edge->block, edge->k)->vreg);
   else if (edge->k > 0)
     mask = sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_counter(p, engine, edge->block)->h),
@@ -257,10 +277,11 @@ static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
   else if (p->form[i] == FORM_NESTED_BEFORE)
     value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_vreg(own->h));
   value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n));
-  if (sem->start)
-    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(place));
+  uint32_t credit = sem->start + place; /* of which the form takes n */
+  if (credit >= n)
+    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(credit - n));
   else
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - place));
+    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - credit));
   return sl_regcode_value(code, SL_OP_REG_MUL, mask, value);
 }
 

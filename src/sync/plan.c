@@ -88,32 +88,45 @@ static void sort_by_consumer(struct sl_plan *plan)
 }
 
 struct sort_key {
-  uint64_t group; /* carrying block and producer's block */
+  uint64_t group;  /* carrying block and producer's block */
+  uint64_t vector; /* inner block and inner distance of a vector, else 0 */
   uint32_t stream;
+  bool across;
   uint64_t order; /* distance ascending, then the producer's place descending */
   struct sl_edge edge;
 };
 
+static int compare_groups(const struct sort_key *a, const struct sort_key *b)
+{
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  if (a->vector != b->vector)
+    return a->vector < b->vector ? -1 : 1;
+  if (a->stream != b->stream)
+    return a->stream < b->stream ? -1 : 1;
+  return a->across - b->across;
+}
+
 static int compare_keys(const void *x, const void *y)
 {
   const struct sort_key *a = x, *b = y;
-  if (a->group != b->group)
-    return a->group < b->group ? -1 : 1;
-  if (a->stream != b->stream)
-    return a->stream < b->stream ? -1 : 1;
+  int order = compare_groups(a, b);
+  if (order)
+    return order;
   return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Of one consumer's edges to producers of one block and stream, carried by one loop, drops those that another implies: the
- * same or a later producer at the same or a smaller distance retires no earlier, since a stream retires in order. (With a
- * smaller distance a producer that stands earlier in the block implies it only when the block runs in every iteration.) */
+/* Of one consumer's edges to producers of one block and stream, carried by one loop in one form, drops those that another
+ * implies: the same or a later producer at the same or a smaller distance retires no earlier, since a stream retires in
+ * order. (With a smaller distance a producer that stands earlier in the block implies it only when the block runs in every
+ * iteration.) */
 static uint32_t thin_group(const struct sort_key *keys, uint32_t count, struct sl_edge *out)
 {
   uint32_t kept = 0, latest_place = 0, least_distance = 0;
   for (uint32_t i = 0; i < count; i++) {
     const struct sl_edge *edge = &keys[i].edge;
     uint32_t place = edge->producer_position;
-    if (i == 0 || keys[i].group != keys[i - 1].group || keys[i].stream != keys[i - 1].stream) {
+    if (i == 0 || compare_groups(&keys[i], &keys[i - 1]) != 0) {
       latest_place = 0;
       least_distance = edge->k;
     }
@@ -133,7 +146,9 @@ static uint32_t thin_consumer(struct sl_plan *plan, uint32_t from, uint32_t to, 
     const struct sl_edge *edge = &plan->edges.data[i];
     keys[i - from] = (struct sort_key){
       .group = sl_map_pair(edge->block, edge->producer_block),
+      .vector = sl_map_pair(edge->inner_block, (uint32_t)edge->inner_k),
       .stream = edge->producer_stream,
+      .across = edge->across,
       .order = sl_map_pair(edge->k, UINT32_MAX - edge->producer_position),
       .edge = *edge,
     };

@@ -3,7 +3,8 @@
  * Each engine e keeps, for every semaphore s it waits on, the value s will have once its producing stream has retired
  * everything before this point of the walk (the shadow counter sg), and for every producer p it waits on the value at p's
  * latest instance (sn). A loop A that carries a distance k >= 1 has a delay line dl_1..dl_k: shifted at the tail of each
- * iteration, zeroed on arrival. Thresholds: sn for distance 0, dl_k for k. Zeros make "no instance yet" pass.
+ * iteration, zeroed on arrival. Thresholds: sn for distance 0, dl_k for k. Zeros make "no instance yet" pass. Distances
+ * across visits have delay lines of their own, which are zeroed once, at the start.
  *
  * Requires a prepared plan. Exact for every carrying loop and distance, nesting, branches and zero trips, with unsigned
  * arithmetic. The order of the operations matters and is kept as follows:
@@ -40,7 +41,7 @@ struct use {
   sl_vreg sg;         /* USE_GENERAL */
   uint32_t group;     /* USE_DIRECT */
   uint32_t first_place, last_place; /* USE_DIRECT: least and largest place of its producers */
-  uint32_t length;    /* USE_DIRECT: largest distance */
+  uint32_t length[2]; /* USE_DIRECT: largest distance, by across */
   uint32_t next;      /* of the same semaphore */
 };
 
@@ -52,12 +53,18 @@ struct awaited {
   uint32_t next_of_stmt; /* list, 0 ends */
 };
 
-/* Delay line of (awaited, loop body). */
+/* Registers 1, 2, ... iterations behind: dl_j is first + j - 1. */
+struct line {
+  uint32_t length;
+  sl_vreg first;
+};
+
+/* Delay line of (awaited, loop body), within a visit or across visits. */
 struct delay {
   uint32_t awaited;
   sl_index block;
-  uint32_t length;
-  sl_vreg first; /* dl_1; dl_j is first + j - 1 */
+  bool across;
+  struct line line;
   uint32_t next; /* of the same block */
 };
 
@@ -67,8 +74,7 @@ struct group {
   sl_index block;
   uint32_t sem;       /* one of them, for the name */
   sl_vreg now;        /* threshold of the first producer in this iteration */
-  uint32_t length;    /* of the delay line */
-  sl_vreg past;       /* past, past + 1, ...: 1, 2, ... iterations ago */
+  struct line past[2]; /* what it was, by across */
   uint32_t next;      /* of the same block */
 };
 
@@ -81,7 +87,7 @@ struct shadow {
   sl_vec(struct group) groups;    /* (from 1) */
   sl_map use_of;      /* (engine, sem) */
   sl_map awaited_of;  /* (use, statement) */
-  sl_map delay_of;    /* (awaited, block) */
+  sl_map delay_of;    /* delay_key */
   uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
   sl_vec(uint32_t) touched; /* semaphores of the run at hand */
   sl_vec(struct sl_value) thresholds; /* of the consumer at hand */
@@ -136,18 +142,26 @@ static uint32_t put_awaited(struct shadow *s, uint32_t use, sl_index producer)
   return *at;
 }
 
-static void put_delay(struct shadow *s, uint32_t awaited, sl_index block, uint32_t k)
+/* A kernel has fewer blocks than half of what an index can count: each takes several characters of its text. */
+static uint64_t delay_key(uint32_t awaited, sl_index block, bool across)
+{
+  assert(block < UINT32_MAX / 2);
+  return sl_map_pair(awaited, 2 * block + across);
+}
+
+static void put_delay(struct shadow *s, uint32_t awaited, sl_index block, bool across, uint32_t k)
 {
   bool is_new;
-  uint32_t *at = sl_map_put(&s->delay_of, s->plan->heap, sl_map_pair(awaited, block), &is_new);
+  uint32_t *at = sl_map_put(&s->delay_of, s->plan->heap, delay_key(awaited, block, across), &is_new);
   if (is_new) {
     *at = s->delays.len;
     struct delay *delay = sl_vec_push(s->plan->heap, &s->delays);
     delay->awaited = awaited;
     delay->block = block;
+    delay->across = across;
   }
-  if (s->delays.data[*at].length < k)
-    s->delays.data[*at].length = k;
+  if (s->delays.data[*at].line.length < k)
+    s->delays.data[*at].line.length = k;
 }
 
 /* First who waits on what, and in which form; only then delay lines, which the direct form does not need. */
@@ -171,15 +185,15 @@ static void collect(struct shadow *s)
     uint32_t u = put_use(s, sl_plan_issues(plan, edge->consumer), producer->update_sem);
     struct use *use = &s->uses.data[u];
     if (use->form == USE_GENERAL && edge->k > 0)
-      put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->k);
+      put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->across, edge->k);
     if (use->form == USE_GENERAL)
       continue;
     if (!use->first_place || producer->place_in_run < use->first_place)
       use->first_place = producer->place_in_run;
     if (producer->place_in_run > use->last_place)
       use->last_place = producer->place_in_run;
-    if (edge->k > use->length)
-      use->length = edge->k;
+    if (edge->k > use->length[edge->across])
+      use->length[edge->across] = edge->k;
   }
 }
 
@@ -189,7 +203,8 @@ static void give_credits(struct shadow *s)
   for (uint32_t u = 1; u < s->uses.len; u++) {
     const struct use *use = &s->uses.data[u];
     struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
-    if (use->form == USE_DIRECT && use->length > 0 && use->last_place - use->first_place > sem->start)
+    bool has_past = use->length[false] > 0 || use->length[true] > 0;
+    if (use->form == USE_DIRECT && has_past && use->last_place - use->first_place > sem->start)
       sem->start = use->last_place - use->first_place;
   }
 }
@@ -244,7 +259,7 @@ static void align_starts(struct shadow *s)
 
 /* ---- registers ---- */
 
-enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST };
+enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST, ROLE_PAST_ACROSS };
 
 static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
 {
@@ -258,7 +273,8 @@ static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
                   sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
 }
 
-/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>. */
+/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>.
+ * Delay lines across visits: %da_... */
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct shadow *s = state;
@@ -278,7 +294,7 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
     break;
   case ROLE_DELAY: {
     const struct delay *delay = &s->delays.data[role.index];
-    sl_buf_puts(&buf, "dl_");
+    sl_buf_puts(&buf, delay->across ? "da_" : "dl_");
     sl_plan_add_label(&buf, plan, s->awaited.data[delay->awaited].producer);
     sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, delay->block, buffer), role.number);
     break;
@@ -288,7 +304,8 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
     add_sem(&buf, plan, s->groups.data[role.index].sem);
     break;
   case ROLE_PAST:
-    sl_buf_puts(&buf, "dl_");
+  case ROLE_PAST_ACROSS:
+    sl_buf_puts(&buf, role.kind == ROLE_PAST ? "dl_" : "da_");
     add_sem(&buf, plan, s->groups.data[role.index].sem);
     sl_buf_printf(&buf, "_%u", role.number);
   }
@@ -308,6 +325,15 @@ static sl_vreg new_register(struct shadow *s, uint32_t use, enum role kind, uint
   return sl_regcode_vreg(code_of(s, use), (struct sl_vreg_role){ kind, index, number });
 }
 
+/* Registers that are made one after the other are numbered so. */
+static void make_line(struct line *line, struct sl_regcode *code, enum role kind, uint32_t index)
+{
+  for (uint32_t j = 1; j <= line->length; j++) {
+    sl_vreg vreg = sl_regcode_vreg(code, (struct sl_vreg_role){ kind, index, j });
+    line->first = j == 1 ? vreg : line->first;
+  }
+}
+
 static void make_general_registers(struct shadow *s)
 {
   for (uint32_t u = 1; u < s->uses.len; u++)
@@ -323,10 +349,7 @@ static void make_general_registers(struct shadow *s)
   }
   for (uint32_t d = 1; d < s->delays.len; d++) {
     struct delay *delay = &s->delays.data[d];
-    uint32_t use = s->awaited.data[delay->awaited].use;
-    delay->first = new_register(s, use, ROLE_DELAY, d, 1);
-    for (uint32_t j = 2; j <= delay->length; j++)
-      (void)new_register(s, use, ROLE_DELAY, d, j); /* consecutive: dl_j is first + j - 1 */
+    make_line(&delay->line, code_of(s, s->awaited.data[delay->awaited].use), ROLE_DELAY, d);
   }
 }
 
@@ -355,18 +378,17 @@ static void make_groups(struct shadow *s)
     if (use->form != USE_DIRECT)
       continue;
     use->group = put_group(s, u);
-    struct group *group = &s->groups.data[use->group];
-    if (use->length > group->length)
-      group->length = use->length;
+    struct line *past = s->groups.data[use->group].past;
+    for (unsigned across = 0; across < 2; across++)
+      if (use->length[across] > past[across].length)
+        past[across].length = use->length[across];
   }
   for (uint32_t g = 1; g < s->groups.len; g++) {
     struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
     group->now = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_NOW, g, 0 });
-    for (uint32_t j = 1; j <= group->length; j++) {
-      sl_vreg vreg = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_PAST, g, j });
-      group->past = j == 1 ? vreg : group->past; /* consecutive, as above */
-    }
+    make_line(&group->past[false], code, ROLE_PAST, g);
+    make_line(&group->past[true], code, ROLE_PAST_ACROSS, g);
   }
 }
 
@@ -397,7 +419,22 @@ static void make_lists(struct shadow *s)
 
 /* ---- the rules of the walk ---- */
 
-/* Kernel start: sg at the semaphore's start value, sn at 0; in the direct form the value of the first instance. */
+static void zero_line(struct sl_regcode *code, const struct line *line)
+{
+  for (uint32_t j = 0; j < line->length; j++)
+    sl_regcode_set(code, line->first + j, sl_value_int(0));
+}
+
+static void shift_line(struct sl_regcode *code, const struct line *line, sl_vreg newest)
+{
+  for (uint32_t j = line->length; j >= 2; j--)
+    sl_regcode_set(code, line->first + j - 1, sl_value_vreg(line->first + j - 2));
+  if (line->length)
+    sl_regcode_set(code, line->first, sl_value_vreg(newest));
+}
+
+/* Kernel start: sg at the semaphore's start value, sn at 0; in the direct form the value of the first instance. Delay lines
+ * across visits are zeroed here alone. */
 static void set_start_values(struct shadow *s)
 {
   const struct sl_plan *plan = s->plan;
@@ -413,7 +450,11 @@ static void set_start_values(struct shadow *s)
   for (uint32_t g = 1; g < s->groups.len; g++) {
     const struct group *group = &s->groups.data[g];
     sl_regcode_set(&plan->code[group->engine], group->now, sl_value_int(group->first));
+    zero_line(&plan->code[group->engine], &group->past[true]);
   }
+  for (uint32_t d = 1; d < s->delays.len; d++)
+    if (s->delays.data[d].across)
+      zero_line(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), &s->delays.data[d].line);
 }
 
 static void start_block(void *strategy, sl_index block, sl_engines engines)
@@ -474,14 +515,15 @@ static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge
   const struct use *use = &s->uses.data[u];
   if (use->form == USE_DIRECT) {
     const struct group *group = &s->groups.data[use->group];
-    sl_vreg first = edge->k ? group->past + edge->k - 1 : group->now;
+    sl_vreg first = edge->k ? group->past[edge->across].first + edge->k - 1 : group->now;
     return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(first),
                             sl_value_int(producer->place_in_run - use->first_place));
   }
   uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(u, edge->producer));
   if (edge->k == 0)
     return sl_value_vreg(s->awaited.data[a].sn);
-  return sl_value_vreg(s->delays.data[*sl_map_get(&s->delay_of, sl_map_pair(a, edge->block))].first + edge->k - 1);
+  const uint32_t *delay = sl_map_get(&s->delay_of, delay_key(a, edge->block, edge->across));
+  return sl_value_vreg(s->delays.data[*delay].line.first + edge->k - 1);
 }
 
 static void add_waits(struct shadow *s, sl_index consumer)
@@ -520,18 +562,13 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
   for (uint32_t d = s->delays_of_block[block]; d; d = s->delays.data[d].next) {
     const struct delay *delay = &s->delays.data[d];
     const struct awaited *awaited = &s->awaited.data[delay->awaited];
-    struct sl_regcode *code = code_of(s, awaited->use);
-    for (uint32_t j = delay->length; j >= 2; j--)
-      sl_regcode_set(code, delay->first + j - 1, sl_value_vreg(delay->first + j - 2));
-    sl_regcode_set(code, delay->first, sl_value_vreg(awaited->sn));
+    shift_line(code_of(s, awaited->use), &delay->line, awaited->sn);
   }
   for (uint32_t g = s->groups_of_block[block]; g; g = s->groups.data[g].next) {
     const struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
-    for (uint32_t j = group->length; j >= 2; j--)
-      sl_regcode_set(code, group->past + j - 1, sl_value_vreg(group->past + j - 2));
-    if (group->length)
-      sl_regcode_set(code, group->past, sl_value_vreg(group->now));
+    shift_line(code, &group->past[false], group->now);
+    shift_line(code, &group->past[true], group->now);
     sl_regcode_op(code, SL_OP_REG_ADD, group->now, sl_value_vreg(group->now), sl_value_int(group->step));
   }
 }
@@ -688,12 +725,10 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
   }
   sl_index body = sl_stmt_loop(kernel, stmt)->body;
   for (uint32_t d = s->delays_of_block[body]; d; d = s->delays.data[d].next)
-    for (uint32_t j = 0; j < s->delays.data[d].length; j++)
-      sl_regcode_set(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), s->delays.data[d].first + j,
-                     sl_value_int(0));
+    if (!s->delays.data[d].across)
+      zero_line(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), &s->delays.data[d].line);
   for (uint32_t g = s->groups_of_block[body]; g; g = s->groups.data[g].next)
-    for (uint32_t j = 0; j < s->groups.data[g].length; j++)
-      sl_regcode_set(&s->plan->code[s->groups.data[g].engine], s->groups.data[g].past + j, sl_value_int(0));
+    zero_line(&s->plan->code[s->groups.data[g].engine], &s->groups.data[g].past[false]);
   sl_engines shells = 0;
   for (sl_engines rest = waiters_on_updates_in(s, body) & engines & ~s->plan->presence.inside[body]; rest; rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);

@@ -22,6 +22,7 @@ enum { MOST_STATEMENTS = 4000000 };
 struct pending {
   sl_index producer, consumer, block;
   uint32_t k;
+  bool across;
   sl_loc loc; /* of the edge */
   uint32_t next_of_consumer, next_of_block; /* lists, index + 1 */
   uint32_t delay;                           /* first of k entries */
@@ -130,7 +131,8 @@ static bool bound(struct unroller *u, sl_index expr, int64_t otherwise, int64_t 
 static void arrive(struct unroller *u, sl_index block)
 {
   for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block)
-    memset(&u->delays.data[u->pending.data[n - 1].delay], 0, u->pending.data[n - 1].k * sizeof *u->delays.data);
+    if (!u->pending.data[n - 1].across)
+      memset(&u->delays.data[u->pending.data[n - 1].delay], 0, u->pending.data[n - 1].k * sizeof *u->delays.data);
 }
 
 static void end_iteration(struct unroller *u, sl_index block)
@@ -260,8 +262,9 @@ static int collect(struct unroller *u)
                "--alloc=unroll cannot express a dependence with two distances above or below 0; --alloc=barrier can");
       return SLUICE_E_ANSWER;
     }
-    struct pending pending = { edge->producer, edge->consumer, edge->block, edge->k, sl_edge_loc(kernel, edge),
-                               u->of_consumer[edge->consumer], 0, u->delays.len };
+    struct pending pending = { .producer = edge->producer, .consumer = edge->consumer, .block = edge->block, .k = edge->k,
+                               .across = edge->across, .loc = sl_edge_loc(kernel, edge),
+                               .next_of_consumer = u->of_consumer[edge->consumer], .delay = u->delays.len };
     if (edge->k) {
       pending.next_of_block = u->of_block[edge->block];
       (void)sl_vec_extend(u->heap, &u->delays, edge->k);

@@ -71,34 +71,44 @@ static uint32_t place_of(const struct factor *f, sl_name label)
   return at ? *at : 0;
 }
 
-/* Whether the loop, or something inside it, carries the line: then *k is its distance at the loop. */
-static bool is_carried_here(const struct factor *f, const struct sl_dep *dep, int64_t *k)
+/* Whether the loop, or something inside it, carries the line: then *own is its component for the loop. */
+static bool is_carried_here(const struct factor *f, const struct sl_dep *dep, struct sl_distance *own)
 {
-  *k = 0;
+  *own = (struct sl_distance){ .loop = f->var };
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     const struct sl_distance *distance = &f->kernel->distances.data[dep->first_distance + i];
     if (distance->loop == f->var)
-      *k = distance->k;
+      *own = *distance;
     else if (!sl_map_get(&f->inner_loops, distance->loop))
       return false;
   }
   return true;
 }
 
+/* Why a line with both ends in the loop cannot be split; NULL if it can. */
+static const char *obstacle_of_line(const struct factor *f, const struct sl_dep *dep, bool names_copies)
+{
+  const struct sl_distance *distances = &f->kernel->distances.data[dep->first_distance];
+  struct sl_distance own;
+  for (uint32_t i = 0; i < dep->distance_count; i++) {
+    if (distances[i].loop == f->var && dep->distance_count > 1 && (i > 0 || distances[i].k != 0))
+      return "a dependence line has two distances in it";
+    if (distances[i].across && sl_map_get(&f->inner_loops, distances[i].loop))
+      return "a dependence line counts through all visits of a loop in it"; /* which would become several loops */
+  }
+  return names_copies && is_carried_here(f, dep, &own) ? "a dependence line names several copies in it" : NULL;
+}
+
 static const char *line_obstacle(const struct factor *f)
 {
-  for (uint32_t line = 0; line < f->kernel->deps.len; line++) {
+  const char *why = NULL;
+  for (uint32_t line = 0; line < f->kernel->deps.len && !why; line++) {
     const struct sl_dep *dep = &f->kernel->deps.data[line];
     uint32_t p = place_of(f, dep->producer), c = place_of(f, dep->consumer);
-    int64_t k;
-    if (!p || !c || !is_carried_here(f, dep, &k))
-      continue;
-    if (!(p & EXACT) || !(c & EXACT))
-      return "a dependence line names several copies in it";
-    if (k != 0 && dep->distance_count > 1)
-      return "a dependence line has two distances in it";
+    if (p && c)
+      why = obstacle_of_line(f, dep, !(p & EXACT) || !(c & EXACT));
   }
-  return NULL;
+  return why;
 }
 
 /* Why the loop cannot be unrolled, or NULL. */
@@ -128,8 +138,10 @@ static const char *obstacle(struct factor *f, const struct sl_param_values *para
 
 /* ---- carrying it out ---- */
 
-static void split_line(struct factor *f, const struct sl_dep *dep, int64_t k, int64_t copies, dep_list *out)
+/* Every visit makes a whole number of new trips, so a distance across visits is split as any other. */
+static void split_line(struct factor *f, const struct sl_dep *dep, struct sl_distance own, int64_t copies, dep_list *out)
 {
+  int64_t k = own.k;
   for (int64_t b = 0; b < copies; b++) {
     int64_t r = ((b - k) % copies + copies) % copies, ago = (r - (b - k)) / copies;
     assert(r >= 0 && r < copies && ago >= 0 && "the copy that is needed ran in this iteration or before");
@@ -146,7 +158,7 @@ static void split_line(struct factor *f, const struct sl_dep *dep, int64_t k, in
       line.first_distance = f->kernel->distances.len;
       line.distance_count = ago ? 1 : 0;
       if (ago)
-        sl_vec_add(f->kernel->heap, &f->kernel->distances, ((struct sl_distance){ f->var, (int32_t)ago }));
+        sl_vec_add(f->kernel->heap, &f->kernel->distances, ((struct sl_distance){ f->var, (int32_t)ago, own.across }));
     }
     sl_vec_add(f->heap, out, line);
   }
@@ -158,9 +170,9 @@ static void split_lines(struct factor *f, int64_t copies)
   dep_list lines = { 0 };
   for (uint32_t i = 0; i < kernel->deps.len; i++) {
     const struct sl_dep dep = kernel->deps.data[i];
-    int64_t k;
-    if (place_of(f, dep.producer) && place_of(f, dep.consumer) && is_carried_here(f, &dep, &k))
-      split_line(f, &dep, k, copies, &lines);
+    struct sl_distance own;
+    if (place_of(f, dep.producer) && place_of(f, dep.consumer) && is_carried_here(f, &dep, &own))
+      split_line(f, &dep, own, copies, &lines);
     else
       sl_vec_add(f->heap, &lines, dep);
   }

@@ -431,7 +431,7 @@ static void build_body(sluice_builder *builder)
   sluice_build_end(builder);
   sluice_build_end(builder);
   sluice_build_dep(builder, "a", "b", NULL, 0);
-  sluice_build_dep(builder, "b", "a", &(sluice_distance){ "i", 2 }, 1);
+  sluice_build_dep(builder, "b", "a", &(sluice_distance){ .loop = "i", .k = 2 }, 1);
   sluice_build_end(builder);
 }
 

@@ -118,6 +118,7 @@ static bool add_dep(struct sl_oracle_reference *reference, const struct sl_dep *
     const struct sl_distance *distance = &kernel->distances.data[line->first_distance];
     dep.carrier = common_loop(kernel, p->stmt, c->stmt, distance->loop);
     dep.k = (uint32_t)distance->k;
+    dep.across = distance->across;
     if (!dep.carrier || distance->k < 0)
       return false;
   }
@@ -154,7 +155,7 @@ static void forget_iterations(void *user, sl_index block)
 {
   struct sl_oracle_reference *reference = user;
   for (uint32_t d = 0; d < reference->dep_count; d++) {
-    if (reference->deps[d].carrier == block)
+    if (reference->deps[d].carrier == block && !reference->deps[d].across)
       reference->deps[d].ends_len = 0;
   }
 }

@@ -6,7 +6,8 @@
  *   k = 0   all instances of p that precede this instance of c in sequential order;
  *   k >= 1  let i be the 1-based iteration of the current visit of S: none when i - k < 1, else all instances of p
  *   up to
- *           the end of iteration i - k of this visit, those of earlier visits included.
+ *           the end of iteration i - k of this visit, those of earlier visits included. A distance across visits counts
+ *           iterations from the start of the kernel instead of the current visit.
  *
  * Glossary
  *   instruction  a labelled op that goes through a pipeline, on one stream: an op on several streams is several
@@ -33,8 +34,9 @@ struct sl_oracle_dep {
   uint32_t producer, consumer; /* instructions */
   sl_index carrier;            /* body of the carrying loop; SL_NONE when k is 0 */
   uint32_t k;
+  bool across;    /* counted through all visits */
   bool free;      /* the hardware gives it */
-  uint32_t *ends; /* retired count of the producer at the end of each iteration of the current visit */
+  uint32_t *ends; /* retired count of the producer at the end of each iteration of the current visit (across: of all) */
   uint32_t ends_len, ends_cap;
 };
 

@@ -3,8 +3,8 @@
  *
  * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables,
  * parameters and registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that
- * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4, ops
- * on several engines.
+ * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4 within
+ * a visit and across visits, ops on several engines.
  */
 #include <string.h>
 
@@ -21,6 +21,7 @@ struct instruction {
 struct dep {
   unsigned producer, consumer, k;
   unsigned carrier; /* id of the loop; 0 = none */
+  bool across;
 };
 
 struct sync_generator {
@@ -286,13 +287,15 @@ static void dependence(struct sync_generator *g)
     static const unsigned distances[] = { 1, 1, 2, 1, 2, 2, 3, 4 };
     dep.carrier = g->instructions[dep.consumer].loops[choose(g, common)];
     dep.k = distances[choose(g, 8)];
+    dep.across = choose(g, 4) == 3;
   }
   if ((dep.k == 0 && dep.producer >= dep.consumer) || is_known(g, &dep))
     return;
   g->deps[g->dep_count++] = dep;
   sl_text_printf(g->text, "  dep x%u -> x%u", dep.producer, dep.consumer);
   if (dep.k)
-    sl_text_printf(g->text, " (%s: %u)", variables[g->loop_depth_of[dep.carrier % 256]], dep.k);
+    sl_text_printf(g->text, " (%s%s: %u)", dep.across ? "across " : "", variables[g->loop_depth_of[dep.carrier % 256]],
+                   dep.k);
   else if (common && choose(g, 4) == 3) /* the innermost common loop may be named */
     sl_text_printf(g->text, " (%s: 0)", variables[common - 1]);
   sl_text_puts(g->text, "\n");

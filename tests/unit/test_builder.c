@@ -144,7 +144,8 @@ static void test_everything_once(void **state)
   sluice_build_op(b, &(sluice_op){ .stream = "*", .opcode = "nop" });
   sluice_build_end(b);
   sluice_build_epilogue(b);
-  sluice_build_dep(b, "a", "a", (const sluice_distance[]){ { "i", 1 } }, 1);
+  sluice_build_dep(b, "a", "a", (const sluice_distance[]){ { .loop = "i", .k = 1 } }, 1);
+  sluice_build_dep(b, "a", "a", &(sluice_distance){ .loop = "i", .k = 2, .across = true }, 1);
   sluice_build_nodep(b, "a", "a.0", NULL, 0, "known");
   sluice_build_end(b);
   sluice_build_kernel(b, "empty", "trn2", 0);
@@ -178,6 +179,7 @@ static void test_everything_once(void **state)
                         "  epilogue\n"
                         "\n"
                         "  dep a -> a (i: 1)\n"
+                        "  dep a -> a (across i: 2)\n"
                         "  nodep a -> a.0 \"known\"\n"
                         "}\n"
                         "\n"

@@ -206,13 +206,21 @@ static void test_dependences(void **state)
 {
   (void)state;
   sl_program *program;
-  struct sl_kernel *kernel = parse_kernel(&program, "a: e.nop\ndep a -> a.0 (i: 2, j: -1)\nnodep a -> a \"why\\n\"");
-  assert_int_equal(kernel->deps.len, 2);
+  struct sl_kernel *kernel = parse_kernel(&program, "a: e.nop\ndep a -> a.0 (i: 2, j: -1)\nnodep a -> a \"why\\n\"\n"
+                                                   "dep a -> a (across i: 3)\ndep a -> a (across: 1)\n"
+                                                   "dep a -> a (across across: 1)");
+  assert_int_equal(kernel->deps.len, 5);
   assert_name(program, kernel->deps.data[0].consumer, "a.0");
   assert_int_equal(kernel->deps.data[0].distance_count, 2);
   assert_int_equal(kernel->distances.data[1].k, -1);
   assert_true(kernel->deps.data[1].removed);
   assert_name(program, kernel->deps.data[1].reason, "why\n");
+  const struct sl_distance *across = &kernel->distances.data[2];
+  assert_true(!kernel->distances.data[0].across && across[0].across && across[0].k == 3);
+  assert_name(program, across[0].loop, "i");
+  assert_true(!across[1].across && across[2].across); /* a loop may be called so */
+  assert_name(program, across[1].loop, "across");
+  assert_name(program, across[2].loop, "across");
   sluice_program_free(program);
 }
 

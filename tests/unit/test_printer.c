@@ -312,6 +312,7 @@ static void test_different(void **state)
     { "dep a -> b", "nodep a -> b \"r\"", "a dependence line" },
     { "dep a -> b", "dep a -> b (i: 0)", "a dependence line" },
     { "dep a -> b (i: 1)", "dep a -> b (i: -1)", "the distance of a dependence line" },
+    { "dep a -> b (i: 1)", "dep a -> b (across i: 1)", "the distance of a dependence line" },
     { "dep a -> b", "dep a -> b\ndep a -> b", "the number of dependence lines" },
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
