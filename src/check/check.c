@@ -178,23 +178,38 @@ static void try_deleting(struct subject *s, sl_index stmt, uint32_t wait, bool *
 
 enum { LARGEST_DISTANCE = 64 }; /* up to this, a loop's trips are chosen so that every distance is tested */
 
-static uint32_t largest_distance(const struct sl_reference *reference)
+/* How many trips a loop needs before the edge asks for all that it may: the larger of a vector's distances, whatever its sign. */
+static uint32_t reach_of(const struct sl_edge *edge)
 {
-  uint32_t largest = 0;
-  for (uint32_t i = 0; i < reference->needs.len; i++)
-    if (reference->needs.data[i].edge.k > largest)
-      largest = reference->needs.data[i].edge.k;
-  return largest < LARGEST_DISTANCE ? largest : LARGEST_DISTANCE;
+  uint32_t inner = edge->inner_k < 0 ? 0u - (uint32_t)edge->inner_k : (uint32_t)edge->inner_k;
+  return edge->k > inner ? edge->k : inner;
+}
+
+/* What the dependences ask of the choice of runs. */
+static struct sl_reach find_reach(const struct sl_reference *reference)
+{
+  struct sl_reach reach = { 0, false };
+  for (uint32_t i = 0; i < reference->needs.len; i++) {
+    const struct sl_edge *edge = &reference->needs.data[i].edge;
+    uint32_t own = reach_of(edge);
+    reach.largest = own > reach.largest ? own : reach.largest;
+    reach.into_other_visits |= edge->across || sl_edge_is_vector(edge);
+  }
+  if (reach.largest > LARGEST_DISTANCE)
+    reach.largest = LARGEST_DISTANCE;
+  return reach;
 }
 
 /* A distance beyond that may have met no run that is long enough, and silence would pass for "ok". */
 static void find_untested(struct subject *s)
 {
-  for (uint32_t i = 0; i < s->reference.needs.len; i++)
-    if (s->reference.needs.data[i].edge.k > LARGEST_DISTANCE && !s->machine.is_tested[i]) {
-      sl_finding_untested(&s->context, i);
+  for (uint32_t i = 0; i < s->reference.needs.len; i++) {
+    uint32_t reach = reach_of(&s->reference.needs.data[i].edge);
+    if (reach > LARGEST_DISTANCE && !s->machine.is_tested[i]) {
+      sl_finding_untested(&s->context, i, reach);
       s->undecided = true;
     }
+  }
 }
 
 static void add_summary(struct subject *s, sl_heap *heap)
@@ -235,11 +250,6 @@ static int prepare(struct subject *s, sl_heap *heap, struct sl_kernel *kernel, s
   call->report.source = &call->other_source;
   int status = sl_reference_init(&s->reference, heap, call->other, giving, target, &call->report);
   call->report.source = &call->own_source;
-  if (status == SLUICE_E_BUDGET) {
-    sl_finding_unsupported(&s->context, "a dependence with two distances other than 0 is not checked");
-    s->undecided = true;
-    return status;
-  }
   if (status != SLUICE_OK)
     return status;
   enum sl_run_status ready = sl_machine_init(&s->machine, heap, call->own, kernel, target, &s->reference);
@@ -248,7 +258,7 @@ static int prepare(struct subject *s, sl_heap *heap, struct sl_kernel *kernel, s
     s->undecided = ready == SL_RUN_UNDECIDED;
     return SLUICE_E_ANSWER;
   }
-  sl_choices_init(&s->choices, heap, &s->machine.code, &s->reference.code, largest_distance(&s->reference), call->options,
+  sl_choices_init(&s->choices, heap, &s->machine.code, &s->reference.code, find_reach(&s->reference), call->options,
                   call->input_found);
   return SLUICE_OK;
 }

@@ -13,7 +13,7 @@ struct collector {
   struct sl_choices *choices;
   const struct sl_machine_code *code;
   const sluice_check_options *options;
-  uint32_t largest;
+  struct sl_reach reach;
   sl_vec(int64_t) moduli;
   bool *used_names, *used_registers; /* by name: steer control */
   bool *fixed_found;                 /* by fixed input */
@@ -133,7 +133,7 @@ static void add_number(struct sl_choices *choices, const struct sl_choice *choic
 
 static void add_trip_counts(struct collector *c, const struct sl_choice *choice)
 {
-  for (int64_t trips = 0; trips <= (int64_t)c->largest + 2; trips++)
+  for (int64_t trips = 0; trips <= (int64_t)c->reach.largest + 2; trips++)
     add_number(c->choices, choice, trips);
   for (uint32_t i = 0; i < c->moduli.len; i++)
     for (int64_t near = -1; near <= 1; near++)
@@ -159,6 +159,15 @@ static void add_visits(struct sl_choices *choices, const int64_t *trips, uint32_
 
 static const int64_t rising[] = { 0, 1, 2 }, mixed[] = { 2, 0, 1 };
 
+enum { STEEP = 4 };
+/* From no trip to more than any distance and back, with one trip in between. */
+static void make_steep(const struct collector *c, int64_t trips[static STEEP])
+{
+  int64_t many = (int64_t)c->reach.largest + 2;
+  const int64_t pattern[STEEP] = { 0, many, 1, many };
+  memcpy(trips, pattern, sizeof pattern);
+}
+
 static void add_outcome_options(struct collector *c, const struct sl_choice *choice)
 {
   static const int64_t patterns[][3] = { { 0 }, { 1 }, { 0, 1 }, { 1, 0 }, { 0, 0, 1 }, { 1, 1, 0 } };
@@ -168,10 +177,14 @@ static void add_outcome_options(struct collector *c, const struct sl_choice *cho
       add_option(c->choices, patterns[i], lengths[i]);
     return;
   }
-  for (int64_t trips = 0; trips <= (int64_t)c->largest + 2; trips++)
+  for (int64_t trips = 0; trips <= (int64_t)c->reach.largest + 2; trips++)
     add_visits(c->choices, &trips, 1);
   add_visits(c->choices, rising, 3);
   add_visits(c->choices, mixed, 3);
+  int64_t steep[STEEP];
+  make_steep(c, steep);
+  if (c->reach.into_other_visits)
+    add_visits(c->choices, steep, STEEP);
 }
 
 static const sluice_input *fixed_input(struct collector *c, const char *name)
@@ -223,6 +236,10 @@ static void add_choice(struct collector *c, enum sl_choice_kind kind, const char
     if (kind == SL_CHOICE_LOADS) {
       add_option(choices, rising, 3);
       add_option(choices, mixed, 3);
+      int64_t steep[STEEP];
+      make_steep(c, steep);
+      if (c->reach.into_other_visits)
+        add_option(choices, steep, STEEP);
     } else if (otherwise.state == SL_CONST_KNOWN && otherwise.value <= LARGE_TRIPS) {
       add_number(choices, &choice, otherwise.value);
     }
@@ -389,12 +406,12 @@ static void add_large_rows(struct sl_choices *choices, uint32_t *capacity)
 }
 
 void sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
-                     const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
+                     const struct sl_machine_code *reference, struct sl_reach reach, const sluice_check_options *options,
                      bool *fixed_found)
 {
   memset(choices, 0, sizeof *choices);
   choices->heap = heap;
-  struct collector c = { .choices = choices, .options = options, .largest = largest, .fixed_found = fixed_found };
+  struct collector c = { .choices = choices, .options = options, .reach = reach, .fixed_found = fixed_found };
   find_moduli(&c, reference->kernel);
   collect(&c, own);
   collect(&c, reference);

@@ -3,7 +3,7 @@
  * Tried for a parameter that steers control: 0 .. k+2 (k the largest distance of the kernel, but at most 64: waits in the
  * usual forms fail first at bound k+1), m-1, m, m+1 for every modulus m in the kernel, its default, and once 1,000. For an opaque condition of
  * a branch six patterns, for one of a `while` the same trip counts and two that vary from visit to visit; for a loaded register
- * likewise. All combinations up to a limit, else a seeded sample in which every pair of values of two choices occurs.
+ * likewise. Where a dependence looks into earlier visits, a third pattern varies by more than its distance. All combinations up to a limit, else a seeded sample in which every pair of values of two choices occurs.
  */
 #ifndef SL_CHECK_CHOICES_H
 #define SL_CHECK_CHOICES_H
@@ -50,10 +50,15 @@ struct sl_bound_inputs {
   sl_map choice_of_register;   /* name -> choice + 1 */
 };
 
-/* The choices of a pair of kernels (the checked one and the one that gives the dependences; may be the same). `largest` is the
- * largest distance. Sets fixed_found[i] for each fixed input i that one of the kernels has. */
+/* What the dependences ask of the runs. */
+struct sl_reach {
+  uint32_t largest;       /* distance */
+  bool into_other_visits; /* one is a vector or across visits: trip counts should differ from visit to visit */
+};
+
+/* The choices of a pair of kernels (the checked one and the one that gives the dependences; may be the same). Sets fixed_found[i] for each fixed input i that one of the kernels has. */
 void sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_machine_code *own,
-                     const struct sl_machine_code *reference, uint32_t largest, const sluice_check_options *options,
+                     const struct sl_machine_code *reference, struct sl_reach reach, const sluice_check_options *options,
                      bool *fixed_found);
 void sl_bound_inputs_init(struct sl_bound_inputs *bound, sl_heap *heap, const struct sl_choices *choices,
                           const struct sl_machine_code *code);

@@ -458,17 +458,11 @@ void sl_finding_meaningless(struct sl_finding_context *context)
       "no choice of inputs gives the kernel a meaning: engines disagree on a loop, or arithmetic fails");
 }
 
-void sl_finding_untested(struct sl_finding_context *context, uint32_t need)
+void sl_finding_untested(struct sl_finding_context *context, uint32_t need, uint32_t distance)
 {
   struct writer w = { .context = context };
   const struct sl_need *untested = &context->reference->needs.data[need];
   note_dependence(&w, untested);
   add(&w, SLUICE_WARNING, "undecided", context->machine->code.kernel->loc,
-      "no run had an instance of a dependence at distance %u", untested->edge.k);
-}
-
-void sl_finding_unsupported(struct sl_finding_context *context, const char *why)
-{
-  struct writer w = { .context = context };
-  add(&w, SLUICE_WARNING, "undecided", SL_NO_LOC, "%s", why);
+      "no run had an instance of a dependence at distance %u", distance);
 }

@@ -36,7 +36,6 @@ void sl_finding_exhausted(struct sl_finding_context *context);
 void sl_finding_not_judged(struct sl_finding_context *context);
 void sl_finding_meaningless(struct sl_finding_context *context);
 /* No run had an instance of a dependence whose distance is beyond what the choices make sure of. */
-void sl_finding_untested(struct sl_finding_context *context, uint32_t need);
-void sl_finding_unsupported(struct sl_finding_context *context, const char *why);
+void sl_finding_untested(struct sl_finding_context *context, uint32_t need, uint32_t distance);
 
 #endif

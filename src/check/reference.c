@@ -60,29 +60,32 @@ static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
     const struct sl_need *need = &r->needs.data[n];
     if (need->edge.k == 0)
       continue;
+    r->code.carries[need->edge.block] = true;
+    if (sl_edge_is_vector(&need->edge)) {
+      r->code.carries[need->edge.inner_block] = true;
+      r->delay_at[n] = sl_vectors_add(&r->vectors, heap, r->code.kernel,
+                                      (struct sl_vector){ .outer = need->edge.block, .inner = need->edge.inner_block,
+                                                          .k = need->edge.k, .inner_k = need->edge.inner_k,
+                                                          .producer = need->ordinal_of });
+      continue;
+    }
     r->delay_at[n] = total;
     total += need->edge.k;
     r->next_of_block[n] = r->needs_of_block[need->edge.block];
     r->needs_of_block[need->edge.block] = n + 1;
-    r->code.carries[need->edge.block] = true;
   }
   r->delay = sl_heap_calloc(heap, total + 1u, sizeof *r->delay);
   r->delay_words = total;
 }
 
-/* Keeps the edges that software has to order; false when one is a distance vector. */
-static bool keep_edges(const struct sl_reference *r, sl_edges *edges)
+/* Keeps the edges that software has to order. */
+static void keep_edges(const struct sl_reference *r, sl_edges *edges)
 {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < edges->len; i++) {
-    if (given_by_hardware(&r->code, edges->data[i].producer, edges->data[i].consumer))
-      continue;
-    if (sl_edge_is_vector(&edges->data[i]))
-      return false;
-    edges->data[kept++] = edges->data[i];
-  }
+  for (uint32_t i = 0; i < edges->len; i++)
+    if (!given_by_hardware(&r->code, edges->data[i].producer, edges->data[i].consumer))
+      edges->data[kept++] = edges->data[i];
   edges->len = kept;
-  return true;
 }
 
 int sl_reference_init(struct sl_reference *r, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
@@ -94,8 +97,7 @@ int sl_reference_init(struct sl_reference *r, sl_heap *heap, sl_program *program
   int status = sl_deps_resolve(&edges, heap, program, kernel, target, report);
   if (status != SLUICE_OK)
     return status;
-  if (!keep_edges(r, &edges))
-    return SLUICE_E_BUDGET;
+  keep_edges(r, &edges);
   r->first_need = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->first_need);
   r->need_count = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->need_count);
   r->producer_of = sl_heap_calloc(heap, kernel->stmts.len, sizeof *r->producer_of);
@@ -119,22 +121,25 @@ void sl_reference_start(struct sl_reference *r, const struct sl_inputs *inputs, 
   memset(r->latest, 0, (r->producers.len + 1u) * sizeof *r->latest);
   memset(r->chain, 0, (r->code.kernel->streams.len + 1u) * sizeof *r->chain);
   memset(r->delay, 0, r->delay_words * sizeof *r->delay);
+  sl_vectors_start(&r->vectors);
   r->queued = 0;
   r->limit = limit;
   r->exhausted = false;
   sl_thread_init(&r->thread, &r->code, r->states, inputs, 0, r->code.presence.all);
 }
 
-static void arrive(struct sl_reference *r, sl_index block)
+static void arrive(struct sl_reference *r, sl_heap *heap, sl_index block)
 {
+  sl_vectors_arrive(&r->vectors, heap, block, r->latest);
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1])
     if (!r->needs.data[n - 1].edge.across)
       memset(&r->delay[r->delay_at[n - 1]], 0, r->needs.data[n - 1].edge.k * sizeof *r->delay);
 }
 
 /* Entry j holds the position at the end of the iteration j + 1 before the current one. */
-static void end_iteration(struct sl_reference *r, sl_index block)
+static void end_iteration(struct sl_reference *r, sl_heap *heap, sl_index block)
 {
+  sl_vectors_tail(&r->vectors, heap, block, r->latest);
   for (uint32_t n = r->needs_of_block[block]; n; n = r->next_of_block[n - 1]) {
     const struct sl_need *need = &r->needs.data[n - 1];
     uint32_t *line = &r->delay[r->delay_at[n - 1]];
@@ -151,7 +156,14 @@ static void queue_instance(struct sl_reference *r, sl_heap *heap, uint32_t engin
   for (uint32_t i = 0; i < r->need_count[stmt]; i++) {
     uint32_t n = r->first_need[stmt] + i;
     const struct sl_need *need = &r->needs.data[n];
-    sl_vec_add(heap, &queue->data, need->edge.k ? r->delay[r->delay_at[n] + need->edge.k - 1] : r->latest[need->ordinal_of]);
+    uint32_t position;
+    if (need->edge.k == 0)
+      position = r->latest[need->ordinal_of];
+    else if (sl_edge_is_vector(&need->edge))
+      position = sl_vectors_need(&r->vectors, r->delay_at[n]);
+    else
+      position = r->delay[r->delay_at[n] + need->edge.k - 1];
+    sl_vec_add(heap, &queue->data, position);
   }
   r->queued += 1 + r->need_count[stmt];
   if (r->producer_of[stmt])
@@ -179,8 +191,8 @@ static bool advance(struct sl_reference *r, sl_heap *heap)
   }
   switch ((enum sl_step_kind)step->kind) {
   case SL_STEP_END: return false;
-  case SL_STEP_ARRIVE: arrive(r, step->a); break;
-  case SL_STEP_TAIL: end_iteration(r, step->a); break;
+  case SL_STEP_ARRIVE: arrive(r, heap, step->a); break;
+  case SL_STEP_TAIL: end_iteration(r, heap, step->a); break;
   case SL_STEP_OP:
   case SL_STEP_DRAIN:
     if (r->need_count[step->a] || r->producer_of[step->a])

@@ -2,9 +2,9 @@
  *
  * For an instance of consumer c and a dependence (p, c, block, k) the need is the latest instance of p that must have retired:
  * for k = 0 the last that precedes this instance in the text's order; for k >= 1, with i the iteration of `block` in its
- * current visit (across: of all visits together), none when i - k < 1, else the last up to the end of iteration i - k. It is
- * given as a chain position: the instances of all producers on p's stream, counted from kernel start; 0 = nothing. (Streams retire in order, so position n
- * retired means that all before it have.)
+ * current visit (across: of all visits together), none when i - k < 1, else the last up to the end of iteration i - k. For a
+ * vector see run/vectors.h. It is given as a chain position: the instances of all producers on p's stream, counted from kernel
+ * start; 0 = nothing. (Streams retire in order, so position n retired means that all before it have.)
  *
  * Made on demand, one instance at a time, and queued per engine, so that memory follows how far engines are apart and not how
  * long the run is.
@@ -12,8 +12,9 @@
 #ifndef SL_CHECK_REFERENCE_H
 #define SL_CHECK_REFERENCE_H
 
-#include "run/code.h"
 #include "deps/deps.h"
+#include "run/code.h"
+#include "run/vectors.h"
 
 /* A dependence to be tested. */
 struct sl_need {
@@ -42,15 +43,16 @@ struct sl_reference {
   bool exhausted;
   uint32_t *delay;             /* delay lines: k entries per need with k >= 1 */
   uint32_t delay_words;
-  uint32_t *delay_at;          /* by need: its line in `delay` */
-  uint32_t *needs_of_block;    /* by block: list of needs carried there, index + 1 */
+  uint32_t *delay_at;          /* by need: its line in `delay`; of a vector its index in `vectors` */
+  struct sl_vectors vectors;
+  uint32_t *needs_of_block;    /* by block: list of needs carried there, vectors aside, index + 1 */
   uint32_t *next_of_block;     /* by need */
   struct sl_instance_queue *queues; /* by engine */
   uint64_t queued;             /* numbers in all of them that are not read yet */
 };
 
 /* Prepares the reference of a kernel whose copies are expanded. Dependences that the hardware gives are left out. Returns
- * SLUICE_OK, SLUICE_E_INPUT (reported), or SLUICE_E_BUDGET for distance vectors, which are not handled. */
+ * SLUICE_OK or SLUICE_E_INPUT (reported). */
 int sl_reference_init(struct sl_reference *reference, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
                       const struct sl_target *target, sl_report *report);
 void sl_reference_start(struct sl_reference *reference, const struct sl_inputs *inputs, uint64_t limit);

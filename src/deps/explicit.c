@@ -23,6 +23,7 @@ struct resolver {
   sl_program *program;
   struct sl_kernel *kernel;
   sl_report *report;
+  bool is_check; /* verification: each line that is cut is said once */
   sl_edges *edges;
   sl_vec(struct labelled) by_label; /* by name */
   sl_map copies;             /* base name -> index into copy_lists */
@@ -123,12 +124,32 @@ static bool has_loop_around(const struct sl_kernel *kernel, sl_index body)
   return false;
 }
 
-/* Fills block, k and the inner component from the line's distances; false when a loop is not common to both ends. */
-static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge)
+static bool report_negative(struct resolver *r, const struct sl_dep *dep)
+{
+  sl_error(r->report, SL_RULE_DEP_BACKWARD, dep->loc,
+           "the outermost distance of '%s' -> '%s' is negative: the producer would run after its consumer",
+           sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer));
+  return false;
+}
+
+/* Why a line's distances behind the outermost one do not count, NULL when they do; as static text. */
+static const char *why_cut(const struct sl_kernel *kernel, const struct sl_edge *edge, sl_index inner, uint32_t behind)
+{
+  if (behind > 1)
+    return "a vector has two distances";
+  sl_index owner = kernel->blocks.data[inner].owner;
+  return kernel->stmts.data[owner].block == edge->block ? NULL : "the other loop does not stand directly in that one";
+}
+
+/* Fills block, k and the inner component from the line's distances; false after reporting. Zeros in front say nothing. What
+ * is no vector of two loops, one directly in the other, is cut at the outermost: `*cut` says why. */
+static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge, const char **cut)
 {
   const struct sl_kernel *kernel = r->kernel;
+  const struct sl_distance *inner = NULL;
+  sl_index inner_block = SL_NONE;
+  uint32_t behind = 0; /* the outermost distance that is not 0 */
   edge->block = common;
-  uint32_t non_zero = 0;
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     const struct sl_distance *distance = &kernel->distances.data[dep->first_distance + i];
     sl_index block = carrying_block(kernel, common, distance->loop);
@@ -138,33 +159,35 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
                sl_text(r->program, dep->consumer));
       return false;
     }
-    if (distance->k == 0)
-      continue;
-    if (non_zero++ > 0) {
-      edge->inner_block = block;
-      edge->inner_k = distance->k;
-    } else {
+    if (edge->k > 0) {
+      inner = distance;
+      inner_block = block;
+      behind++;
+    } else if (distance->k < 0) {
+      return report_negative(r, dep);
+    } else if (distance->k > 0) {
       edge->block = block;
       edge->k = (uint32_t)distance->k;
       edge->across = distance->across && has_loop_around(kernel, block); /* of a single visit it says nothing */
-      if (distance->k < 0) {
-        sl_error(r->report, SL_RULE_DEP_BACKWARD, dep->loc,
-                 "the outermost distance of '%s' -> '%s' is negative: the producer would run after its consumer",
-                 sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer));
-        return false;
-      }
     }
   }
+  const char *why = behind ? why_cut(kernel, edge, inner_block, behind) : NULL;
+  if (behind && !why) {
+    edge->inner_block = inner_block;
+    edge->inner_k = inner->k;
+  }
+  *cut = why ? why : *cut;
   return true;
 }
 
-static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer, const struct labelled *consumer)
+static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer, const struct labelled *consumer,
+                     const char **cut)
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
   struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
                           .producer_block = producer->block, .producer_position = producer->position,
                           .producer_stream = producer->stream };
-  if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge))
+  if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge, cut))
     return;
   if (edge.k == 0 && producer->position >= consumer->position) {
     report_backward(r, dep, edge.producer, edge.consumer);
@@ -198,9 +221,14 @@ static void add_line(struct resolver *r, uint32_t line)
   const sl_name *consumers = find_ends(r, &dep->consumer, &consumer_count);
   if (!check_ends(r, dep, producers, producer_count) || !check_ends(r, dep, consumers, consumer_count))
     return;
+  const char *cut = NULL;
   for (uint32_t i = 0; i < producer_count; i++)
     for (uint32_t j = 0; j < consumer_count; j++)
-      add_pair(r, line, &r->by_label.data[producers[i]], &r->by_label.data[consumers[j]]);
+      add_pair(r, line, &r->by_label.data[producers[i]], &r->by_label.data[consumers[j]], &cut);
+  if (cut && r->is_check)
+    sl_warning(r->report, SL_RULE_VECTOR_CUT, dep->loc,
+               "'%s' -> '%s': only the distance at the outermost loop counts, which may wait longer: %s",
+               sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer), cut);
 }
 
 static bool is_inner_component(const struct sl_kernel *kernel, const struct sl_edge *edge, const struct sl_distance *distance)
@@ -325,7 +353,8 @@ int sl_lines_check(sl_program *program, struct sl_kernel *kernel, sl_report *rep
 {
   sl_heap *scratch = sl_heap_child_new(&program->heap);
   sl_edges edges = { 0 };
-  struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report, .edges = &edges };
+  struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report, .is_check = true,
+                        .edges = &edges };
   uint32_t errors = report->errors;
   resolve_lines(&r);
   sl_heap_child_free(scratch);

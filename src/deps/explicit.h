@@ -13,7 +13,8 @@ int sl_lines_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct
  * both ends. */
 void sl_lines_remove(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel, sl_report *report);
 
-/* The checks of sl_lines_resolve alone, for verification. */
+/* The checks of sl_lines_resolve alone, for verification; and a warning for each line of which only the outermost distance
+ * counts (it has more than two, or the second names a loop that does not stand directly in the first). */
 int sl_lines_check(sl_program *program, struct sl_kernel *kernel, sl_report *report);
 
 #endif

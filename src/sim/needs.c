@@ -56,11 +56,16 @@ static void make_lines(struct sl_needs *n)
     const struct sl_edge *edge = &n->edges.data[i];
     if (edge->k == 0)
       continue;
+    n->code.carries[edge->block] = true;
+    if (sl_edge_is_vector(edge)) {
+      n->code.carries[edge->inner_block] = true;
+      n->line_at[i] = n->vector_count++;
+      continue;
+    }
     n->line_at[i] = n->line_words;
     n->line_words += edge->k;
     n->next_of_block[i] = n->of_block[edge->block];
     n->of_block[edge->block] = i + 1;
-    n->code.carries[edge->block] = true;
   }
 }
 
@@ -88,6 +93,18 @@ int sl_needs_init(struct sl_needs *n, sl_heap *heap, sl_program *program, struct
 
 /* ---- walks ---- */
 
+/* In the order in which make_lines counts them. */
+static void add_vectors(const struct sl_needs *n, struct sl_need_walk *walk)
+{
+  for (uint32_t i = 0; i < n->edges.len; i++) {
+    const struct sl_edge *edge = &n->edges.data[i];
+    if (sl_edge_is_vector(edge))
+      (void)sl_vectors_add(&walk->vectors, n->heap, n->code.kernel,
+                           (struct sl_vector){ .outer = edge->block, .inner = edge->inner_block, .k = edge->k,
+                                               .inner_k = edge->inner_k, .producer = n->producer[edge->producer] });
+  }
+}
+
 static struct sl_need_walk *new_walk(struct sl_needs *n, sl_engines wanted)
 {
   struct sl_need_walk *walk = sl_heap_calloc(n->heap, 1, sizeof *walk);
@@ -96,6 +113,7 @@ static struct sl_need_walk *new_walk(struct sl_needs *n, sl_engines wanted)
   walk->latest = sl_heap_calloc(n->heap, n->producer_count + 1u, sizeof *walk->latest);
   walk->retiring = sl_heap_calloc(n->heap, n->code.kernel->streams.len + 1u, sizeof *walk->retiring);
   walk->lines = sl_heap_calloc(n->heap, n->line_words + 1u, sizeof *walk->lines);
+  add_vectors(n, walk);
   walk->queues = sl_heap_calloc(n->heap, engines + 1u, sizeof *walk->queues);
   sl_engine_states_init(&walk->states, &n->code, n->heap);
   for (uint32_t e = 0; e < engines; e++)
@@ -112,6 +130,7 @@ void sl_needs_start(struct sl_needs *n, const struct sl_inputs *inputs)
 
 static void begin_visit(const struct sl_needs *n, struct sl_need_walk *walk, sl_index block)
 {
+  sl_vectors_arrive(&walk->vectors, n->heap, block, walk->latest);
   for (uint32_t i = n->of_block[block]; i; i = n->next_of_block[i - 1])
     if (!n->edges.data[i - 1].across)
       memset(&walk->lines[n->line_at[i - 1]], 0, n->edges.data[i - 1].k * sizeof *walk->lines);
@@ -119,6 +138,7 @@ static void begin_visit(const struct sl_needs *n, struct sl_need_walk *walk, sl_
 
 static void end_iteration(const struct sl_needs *n, struct sl_need_walk *walk, sl_index block)
 {
+  sl_vectors_tail(&walk->vectors, n->heap, block, walk->latest);
   for (uint32_t i = n->of_block[block]; i; i = n->next_of_block[i - 1]) {
     uint32_t *line = &walk->lines[n->line_at[i - 1]];
     memmove(line + 1, line, (n->edges.data[i - 1].k - 1) * sizeof *line);
@@ -132,8 +152,14 @@ static void keep_instance(const struct sl_needs *n, struct sl_need_walk *walk, u
   sl_vec_add(n->heap, &queue->data, stmt);
   for (uint32_t i = n->first[stmt]; i < n->first[stmt] + n->count[stmt]; i++) {
     const struct sl_edge *edge = &n->edges.data[i];
-    sl_vec_add(n->heap, &queue->data,
-               edge->k ? walk->lines[n->line_at[i] + edge->k - 1] : walk->latest[n->producer[edge->producer]]);
+    uint32_t number;
+    if (edge->k == 0)
+      number = walk->latest[n->producer[edge->producer]];
+    else if (sl_edge_is_vector(edge))
+      number = sl_vectors_need(&walk->vectors, n->line_at[i]);
+    else
+      number = walk->lines[n->line_at[i] + edge->k - 1];
+    sl_vec_add(n->heap, &queue->data, number);
   }
   walk->kept += 1 + n->count[stmt];
 }

@@ -2,9 +2,8 @@
  *
  * The kernel that gives the dependences is walked in sequential order, on demand. For a dependence (p, c, block, k) an
  * instance of c needs the latest instance of p before it (k = 0), or the latest up to the end of iteration i - k of the block's
- * current visit (across: of all its visits together); none before the first iteration. It is given as a number: so many producers of p's stream must have retired.
- * A distance vector is taken at its outermost loop, which asks for more than it does. Dependences that the hardware keeps are
- * left out.
+ * current visit (across: of all its visits together); none before the first iteration. For a vector see run/vectors.h. It is
+ * given as a number: so many producers of p's stream must have retired. Dependences that the hardware keeps are left out.
  *
  * One walk serves all engines, and keeps for each what it passes. An engine for which it would have to keep much for the others is
  * given a walk of its own: memory does not depend on how far engines are apart in sequential order.
@@ -14,6 +13,7 @@
 
 #include "deps/deps.h"
 #include "run/code.h"
+#include "run/vectors.h"
 
 struct sl_need_queue {
   sl_vec(uint32_t) data; /* statement, numbers of its needs...; read from `from` */
@@ -26,6 +26,7 @@ struct sl_need_walk {
   uint32_t *latest;              /* by producer: number of its latest instance */
   uint32_t *retiring;            /* by stream: producers' instances so far */
   uint32_t *lines;               /* delay lines, the latest iteration first */
+  struct sl_vectors vectors;
   struct sl_engine_state *states;
   struct sl_thread thread;
   struct sl_need_queue *queues;  /* by engine */
@@ -38,9 +39,9 @@ struct sl_needs {
   sl_edges edges;                /* by consumer */
   uint32_t *first, *count;       /* by statement: into edges */
   uint32_t *producer;            /* by statement: number of a producer, from 1 */
-  uint32_t producer_count, line_words;
-  uint32_t *line_at;             /* by edge: its delay line */
-  uint32_t *of_block, *next_of_block; /* by block, by edge: list of edges carried there, index + 1 */
+  uint32_t producer_count, line_words, vector_count;
+  uint32_t *line_at;             /* by edge: its delay line; of a vector its number among them */
+  uint32_t *of_block, *next_of_block; /* by block, by edge: list of edges carried there, vectors aside, index + 1 */
   const struct sl_inputs *inputs;
   struct sl_need_walk *common;
   struct sl_need_walk **own;     /* by engine: NULL = the common one */

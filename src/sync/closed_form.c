@@ -66,6 +66,10 @@ static enum form classify(struct closed_form *p, const struct sl_edge *edge)
   const struct sl_kernel *kernel = plan->kernel;
   const char *other = "shadow";
   sl_index block = block_of(p, edge->producer);
+  if (sl_edge_is_vector(edge)) {
+    sl_plan_inexpressible(p->plan, edge, "it has distances at two loops", other);
+    return FORM_NONE;
+  }
   if (edge->block != sl_common_block(kernel, edge->producer, edge->consumer)) {
     sl_plan_inexpressible(p->plan, edge, "it is not carried by the innermost loop around both ends", other);
     return FORM_NONE;

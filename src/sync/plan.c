@@ -50,23 +50,18 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
   return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
 }
 
-static int drop_needless(struct sl_plan *plan, bool barriers_everywhere)
+static void drop_needless(struct sl_plan *plan, bool barriers_everywhere)
 {
-  uint32_t kept = 0, errors = plan->report->errors;
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
     if (ordered_by_hardware(plan, edge))
       continue;
     if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
       continue;
-    if (sl_edge_is_vector(edge)) {
-      sl_plan_inexpressible(plan, edge, "it has two distances above or below 0", "barrier");
-      continue;
-    }
     plan->edges.data[kept++] = *edge;
   }
   plan->edges.len = kept;
-  return plan->report->errors == errors ? SLUICE_OK : SLUICE_E_ANSWER;
 }
 
 /* Stable counting sort of the edges by the consumer's place in the text. */
@@ -197,13 +192,13 @@ int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
     return status;
   sl_presence_find(&plan->presence, plan->heap, kernel);
   find_statements(plan);
-  status = drop_needless(plan, barriers_everywhere);
+  drop_needless(plan, barriers_everywhere);
   sort_by_consumer(plan);
   thin_edges(plan);
   plan->code = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *plan->code);
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e]);
-  return status;
+  return SLUICE_OK;
 }
 
 /* ---- semaphores ---- */
@@ -358,6 +353,18 @@ void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, con
                   "--alloc=%s cannot express '%s': %s; --alloc=%s can", plan->strategy, sl_buf_text(&line), why, instead);
   sl_report_note(plan->report, kernel->stmts.data[edge->producer].loc, "the producer is here");
   sl_report_note(plan->report, kernel->stmts.data[edge->consumer].loc, "the consumer is here");
+  sl_report_end(plan->report);
+}
+
+void sl_plan_report_cut(const struct sl_plan *plan, const struct sl_edge *edge, const char *why)
+{
+  sl_buf line;
+  sl_buf_init(&line, plan->heap);
+  sl_edge_print(&line, plan->program, plan->kernel, edge);
+  sl_report_begin(plan->report, SLUICE_WARNING, SL_RULE_VECTOR_CUT, sl_edge_loc(plan->kernel, edge),
+                  "--alloc=%s keeps of '%s' only the outermost distance, %u, which may wait longer: %s", plan->strategy,
+                  sl_buf_text(&line), edge->k, why);
+  sl_report_note(plan->report, plan->kernel->stmts.data[edge->producer].loc, "the producer is here");
   sl_report_end(plan->report);
 }
 

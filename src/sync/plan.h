@@ -71,7 +71,7 @@ struct sl_plan {
 };
 
 /* Resolves and thins the dependences. `barriers_everywhere`: the strategy's barriers satisfy everything but distance 0 within
- * one run. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER after reporting. */
+ * one run. Returns SLUICE_OK, or SLUICE_E_INPUT after reporting. */
 int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere);
 
 /* A plan to be prepared, with a scratch heap of its own. */
@@ -103,6 +103,9 @@ static inline bool sl_plan_updates_inside(const struct sl_plan *plan, sl_index b
 }
 /* Reports that the strategy cannot express an edge, why, and which strategy can. */
 void sl_plan_inexpressible(struct sl_plan *plan, const struct sl_edge *edge, const char *why, const char *instead);
+
+/* Reports that of a vector only the outermost distance is kept, and why. */
+void sl_plan_report_cut(const struct sl_plan *plan, const struct sl_edge *edge, const char *why);
 
 /* A label as part of a generated name: labels of copies hold `.` and `@`, which names cannot. */
 void sl_plan_add_label(sl_buf *buf, const struct sl_plan *plan, sl_index stmt);

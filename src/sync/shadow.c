@@ -15,6 +15,13 @@
  * An engine without an instruction in a loop that updates one of its semaphores still counts it: at once by a multiply-add
  * where the trip count is at hand, else in a shell of the loop.
  *
+ * A vector (a at A, b at B, B directly in A, p directly in B, whose body holds N updates of s, p the K-th) has the threshold
+ *   min( at_a + N * (h_B - b) - (N - K), dl_a of (p, A) ), times gt(h_B, b) when b > 0
+ * h_B counts the iterations of the current visit, from 1, and at_0, at_1, ... are what sg was on this and the earlier arrivals
+ * at B: shifted on arrival, also when B then runs 0 times. The delay line clamps it where that visit was shorter, and its zeros
+ * let the first a iterations of A pass. Nothing falls below 0: where the mask is 1, h_B - b is at least 1.
+ * What does not have this form is cut at A (cut_vectors), which waits longer, and reported.
+ *
  * Producers directly in the kernel's root need no register: their values are numbers. Two cheaper forms of the same values,
  * chosen per engine and semaphore:
  *   - alias: when all updates of s stand in one run and p is the last, sn is always sg;
@@ -68,6 +75,22 @@ struct delay {
   uint32_t next; /* of the same block */
 };
 
+/* What sg was on arrival at the inner loop of vectors: `line` begins with the current visit. */
+struct arrivals {
+  uint32_t use;
+  sl_index block;
+  struct line line;
+  uint32_t next; /* of the same block */
+};
+
+/* The iterations of the current visit of a loop that one engine counts for vectors. */
+struct trips {
+  uint32_t engine;
+  sl_index block;
+  sl_vreg count;
+  uint32_t next; /* of the same block */
+};
+
 /* USE_DIRECT: what one engine counts of one block in steps of N, shared by all semaphores that count alike. */
 struct group {
   uint32_t engine, step, first; /* first: value in the first iteration */
@@ -85,10 +108,16 @@ struct shadow {
   sl_vec(struct awaited) awaited; /* (from 1) */
   sl_vec(struct delay) delays;    /* (from 1); USE_GENERAL */
   sl_vec(struct group) groups;    /* (from 1) */
+  sl_vec(struct arrivals) arrivals; /* (from 1) */
+  sl_vec(struct trips) trips;       /* (from 1) */
   sl_map use_of;      /* (engine, sem) */
   sl_map awaited_of;  /* (use, statement) */
   sl_map delay_of;    /* delay_key */
+  sl_map arrivals_of; /* (use, block) */
+  sl_map trips_of;    /* (engine, block) */
+  sl_map updates_of;  /* (block, sem): updates_in_block */
   uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
+  uint32_t *arrivals_of_block, *trips_of_block;
   sl_vec(uint32_t) touched; /* semaphores of the run at hand */
   sl_vec(struct sl_value) thresholds; /* of the consumer at hand */
   uint32_t *in_run;         /* by semaphore: updates in the run at hand */
@@ -111,6 +140,59 @@ static bool is_constant(const struct shadow *s, const struct sl_edge *edge)
   const struct sl_plan *plan = s->plan;
   return edge->producer_block == plan->kernel->root &&
          (s->root_is_alone || plan->sems.data[plan->stmt[edge->producer].update_sem].only_root);
+}
+
+/* ---- which vectors have the form ---- */
+
+/* N: the updates of a semaphore in one iteration of a block; 0 when a loop or branch in it makes them vary. */
+static uint32_t updates_in_block(struct shadow *s, sl_index block, uint32_t sem)
+{
+  const struct sl_plan *plan = s->plan;
+  const struct sl_kernel *kernel = plan->kernel;
+  bool is_new, varies = false;
+  uint32_t *count = sl_map_put(&s->updates_of, plan->heap, sl_map_pair(block, sem), &is_new);
+  for (sl_index at = is_new ? kernel->blocks.data[block].first : SL_NONE; at; at = kernel->stmts.data[at].next) {
+    *count += plan->stmt[at].update_sem == sem;
+    if (kernel->stmts.data[at].kind == SL_STMT_LOOP) {
+      varies |= sl_plan_updates_inside(plan, sl_stmt_loop(kernel, at)->body, sem);
+    } else if (kernel->stmts.data[at].kind == SL_STMT_IF) {
+      const struct sl_branch *branch = sl_stmt_branch(kernel, at);
+      varies |= sl_plan_updates_inside(plan, branch->then_block, sem) ||
+                (branch->else_block && sl_plan_updates_inside(plan, branch->else_block, sem));
+    }
+  }
+  if (varies)
+    *count = 0;
+  return *count;
+}
+
+/* Why a vector has to be cut, or NULL. */
+static const char *obstacle(struct shadow *s, const struct sl_edge *edge)
+{
+  enum { MOST_AHEAD = 1 << 30 /* updates: added to a counter that has a width of its own */ };
+  uint32_t sem = s->plan->stmt[edge->producer].update_sem;
+  if (edge->producer_block != edge->inner_block)
+    return "the producer does not stand directly in the inner loop";
+  uint32_t updates = updates_in_block(s, edge->inner_block, sem);
+  if (updates == 0)
+    return "its semaphore is updated in a loop or branch inside the inner loop too";
+  if (edge->inner_k < 0 && (int64_t)updates * -(int64_t)edge->inner_k > MOST_AHEAD)
+    return "the inner distance is beyond what is counted";
+  return s->plan->target->sem.modular ? "values of semaphores may run around" : NULL;
+}
+
+static void cut_vectors(struct shadow *s)
+{
+  const struct sl_plan *plan = s->plan;
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    struct sl_edge *edge = &plan->edges.data[i];
+    const char *why = sl_edge_is_vector(edge) ? obstacle(s, edge) : NULL;
+    if (!why)
+      continue;
+    sl_plan_report_cut(plan, edge, why);
+    edge->inner_block = SL_NONE;
+    edge->inner_k = 0;
+  }
 }
 
 /* ---- collecting what each engine has to know ---- */
@@ -164,6 +246,25 @@ static void put_delay(struct shadow *s, uint32_t awaited, sl_index block, bool a
     s->delays.data[*at].line.length = k;
 }
 
+static void put_vector(struct shadow *s, uint32_t u, const struct sl_edge *edge)
+{
+  sl_heap *heap = s->plan->heap;
+  uint32_t engine = s->uses.data[u].engine;
+  bool is_new;
+  uint32_t *at = sl_map_put(&s->arrivals_of, heap, sl_map_pair(u, edge->inner_block), &is_new);
+  if (is_new) {
+    *at = s->arrivals.len;
+    sl_vec_add(heap, &s->arrivals, ((struct arrivals){ .use = u, .block = edge->inner_block }));
+  }
+  struct line *line = &s->arrivals.data[*at].line;
+  line->length = line->length > edge->k ? line->length : edge->k + 1; /* and the current visit */
+  at = sl_map_put(&s->trips_of, heap, sl_map_pair(engine, edge->inner_block), &is_new);
+  if (is_new) {
+    *at = s->trips.len;
+    sl_vec_add(heap, &s->trips, ((struct trips){ .engine = engine, .block = edge->inner_block }));
+  }
+}
+
 /* First who waits on what, and in which form; only then delay lines, which the direct form does not need. */
 static void collect(struct shadow *s)
 {
@@ -186,6 +287,10 @@ static void collect(struct shadow *s)
     struct use *use = &s->uses.data[u];
     if (use->form == USE_GENERAL && edge->k > 0)
       put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->across, edge->k);
+    if (sl_edge_is_vector(edge)) {
+      assert(use->form == USE_GENERAL && "its producer stands below the block that carries it");
+      put_vector(s, u, edge);
+    }
     if (use->form == USE_GENERAL)
       continue;
     if (!use->first_place || producer->place_in_run < use->first_place)
@@ -259,7 +364,7 @@ static void align_starts(struct shadow *s)
 
 /* ---- registers ---- */
 
-enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST, ROLE_PAST_ACROSS };
+enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST, ROLE_PAST_ACROSS, ROLE_ARRIVAL, ROLE_TRIPS };
 
 static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
 {
@@ -274,7 +379,7 @@ static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
 }
 
 /* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>.
- * Delay lines across visits: %da_... */
+ * Delay lines across visits: %da_...; of a vector's inner loop %at_<block>_<stream>_<loop>_<visits ago> and %h_<loop>. */
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct shadow *s = state;
@@ -308,6 +413,16 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
     sl_buf_puts(&buf, role.kind == ROLE_PAST ? "dl_" : "da_");
     add_sem(&buf, plan, s->groups.data[role.index].sem);
     sl_buf_printf(&buf, "_%u", role.number);
+    break;
+  case ROLE_ARRIVAL: {
+    const struct arrivals *arrivals = &s->arrivals.data[role.index];
+    sl_buf_puts(&buf, "at_");
+    add_sem(&buf, plan, s->uses.data[arrivals->use].sem);
+    sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, arrivals->block, buffer), role.number - 1);
+    break;
+  }
+  case ROLE_TRIPS:
+    sl_buf_printf(&buf, "h_%s", sl_plan_block_name(plan, s->trips.data[role.index].block, buffer));
   }
   sl_name name = sl_names_add(&plan->program->names, &plan->program->heap, buf.data, buf.len);
   sl_heap_free(plan->heap, buf.data);
@@ -351,6 +466,15 @@ static void make_general_registers(struct shadow *s)
     struct delay *delay = &s->delays.data[d];
     make_line(&delay->line, code_of(s, s->awaited.data[delay->awaited].use), ROLE_DELAY, d);
   }
+}
+
+static void make_vector_registers(struct shadow *s)
+{
+  for (uint32_t a = 1; a < s->arrivals.len; a++)
+    make_line(&s->arrivals.data[a].line, code_of(s, s->arrivals.data[a].use), ROLE_ARRIVAL, a);
+  for (uint32_t t = 1; t < s->trips.len; t++)
+    s->trips.data[t].count =
+      sl_regcode_vreg(&s->plan->code[s->trips.data[t].engine], (struct sl_vreg_role){ ROLE_TRIPS, t, 0 });
 }
 
 /* The group that counts as this use does, made if it is new; groups of one engine and block are few. */
@@ -401,6 +525,8 @@ static void make_lists(struct shadow *s)
   s->awaited_of_stmt = sl_heap_calloc(heap, s->plan->kernel->stmts.len, sizeof(uint32_t));
   s->delays_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
   s->groups_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
+  s->arrivals_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
+  s->trips_of_block = sl_heap_calloc(heap, blocks, sizeof(uint32_t));
   s->in_run = sl_heap_calloc(heap, s->plan->sems.len, sizeof(uint32_t));
   for (uint32_t u = s->uses.len; u-- > 1;) {
     s->uses.data[u].next = s->uses_of_sem[s->uses.data[u].sem];
@@ -414,6 +540,14 @@ static void make_lists(struct shadow *s)
   for (uint32_t d = s->delays.len; d-- > 1;) {
     s->delays.data[d].next = s->delays_of_block[s->delays.data[d].block];
     s->delays_of_block[s->delays.data[d].block] = d;
+  }
+  for (uint32_t a = s->arrivals.len; a-- > 1;) {
+    s->arrivals.data[a].next = s->arrivals_of_block[s->arrivals.data[a].block];
+    s->arrivals_of_block[s->arrivals.data[a].block] = a;
+  }
+  for (uint32_t t = s->trips.len; t-- > 1;) {
+    s->trips.data[t].next = s->trips_of_block[s->trips.data[t].block];
+    s->trips_of_block[s->trips.data[t].block] = t;
   }
 }
 
@@ -434,7 +568,7 @@ static void shift_line(struct sl_regcode *code, const struct line *line, sl_vreg
 }
 
 /* Kernel start: sg at the semaphore's start value, sn at 0; in the direct form the value of the first instance. Delay lines
- * across visits are zeroed here alone. */
+ * across visits are zeroed here alone, and what no vector reads before it is set has to have a value. */
 static void set_start_values(struct shadow *s)
 {
   const struct sl_plan *plan = s->plan;
@@ -455,14 +589,19 @@ static void set_start_values(struct shadow *s)
   for (uint32_t d = 1; d < s->delays.len; d++)
     if (s->delays.data[d].across)
       zero_line(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), &s->delays.data[d].line);
+  for (uint32_t a = 1; a < s->arrivals.len; a++)
+    zero_line(code_of(s, s->arrivals.data[a].use), &s->arrivals.data[a].line);
 }
 
 static void start_block(void *strategy, sl_index block, sl_engines engines)
 {
   struct shadow *s = strategy;
-  (void)engines;
+  (void)engines; /* whoever counts trips has a consumer in the block */
   if (block == s->plan->kernel->root)
     set_start_values(s);
+  for (uint32_t t = s->trips_of_block[block]; t; t = s->trips.data[t].next)
+    sl_regcode_op(&s->plan->code[s->trips.data[t].engine], SL_OP_REG_ADD, s->trips.data[t].count,
+                  sl_value_vreg(s->trips.data[t].count), sl_value_int(1));
 }
 
 static void count_run(struct shadow *s, sl_index first, sl_index end)
@@ -503,6 +642,31 @@ static void bump_counters(struct shadow *s, sl_engines engines)
   s->touched.len = 0;
 }
 
+/* The threshold of a vector, which the delay line's value clamps; see the head of the file. */
+static struct sl_value vector_threshold(struct shadow *s, const struct sl_edge *edge, uint32_t u, struct sl_value clamp)
+{
+  const struct sl_plan_stmt *producer = &s->plan->stmt[edge->producer];
+  struct sl_regcode *code = code_of(s, u);
+  uint32_t n = updates_in_block(s, edge->inner_block, producer->update_sem);
+  uint32_t t = *sl_map_get(&s->trips_of, sl_map_pair(s->uses.data[u].engine, edge->inner_block));
+  uint32_t a = *sl_map_get(&s->arrivals_of, sl_map_pair(u, edge->inner_block));
+  struct sl_value trips = sl_value_vreg(s->trips.data[t].count);
+  struct sl_value arrival = sl_value_vreg(s->arrivals.data[a].line.first + edge->k), value;
+  bool is_behind = edge->inner_k > 0;
+  if (is_behind)
+    value = sl_regcode_value(code, SL_OP_REG_SUB, trips, sl_value_int((uint32_t)edge->inner_k));
+  else
+    value = sl_regcode_value(code, SL_OP_REG_ADD, trips, sl_value_int(0u - (uint32_t)edge->inner_k));
+  value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n));
+  value = sl_regcode_value(code, SL_OP_REG_ADD, value, arrival);
+  value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - producer->place_in_block));
+  value = sl_regcode_value(code, SL_OP_REG_MIN, value, clamp);
+  if (!is_behind)
+    return value;
+  struct sl_value mask = sl_regcode_value(code, SL_OP_REG_GT, trips, sl_value_int((uint32_t)edge->inner_k));
+  return sl_regcode_value(code, SL_OP_REG_MUL, mask, value);
+}
+
 /* The threshold of one edge; in the direct form it may take an addition. */
 static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge)
 {
@@ -523,7 +687,8 @@ static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge
   if (edge->k == 0)
     return sl_value_vreg(s->awaited.data[a].sn);
   const uint32_t *delay = sl_map_get(&s->delay_of, delay_key(a, edge->block, edge->across));
-  return sl_value_vreg(s->delays.data[*delay].line.first + edge->k - 1);
+  struct sl_value past = sl_value_vreg(s->delays.data[*delay].line.first + edge->k - 1);
+  return sl_edge_is_vector(edge) ? vector_threshold(s, edge, u, past) : past;
 }
 
 static void add_waits(struct shadow *s, sl_index consumer)
@@ -729,6 +894,10 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
       zero_line(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), &s->delays.data[d].line);
   for (uint32_t g = s->groups_of_block[body]; g; g = s->groups.data[g].next)
     zero_line(&s->plan->code[s->groups.data[g].engine], &s->groups.data[g].past[false]);
+  for (uint32_t a = s->arrivals_of_block[body]; a; a = s->arrivals.data[a].next)
+    shift_line(code_of(s, s->arrivals.data[a].use), &s->arrivals.data[a].line, s->uses.data[s->arrivals.data[a].use].sg);
+  for (uint32_t t = s->trips_of_block[body]; t; t = s->trips.data[t].next)
+    sl_regcode_set(&s->plan->code[s->trips.data[t].engine], s->trips.data[t].count, sl_value_int(0));
   sl_engines shells = 0;
   for (sl_engines rest = waiters_on_updates_in(s, body) & engines & ~s->plan->presence.inside[body]; rest; rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);
@@ -755,11 +924,15 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
     (void)sl_vec_push(plan.heap, &s.awaited);
     (void)sl_vec_push(plan.heap, &s.delays);
     (void)sl_vec_push(plan.heap, &s.groups);
+    (void)sl_vec_push(plan.heap, &s.arrivals);
+    (void)sl_vec_push(plan.heap, &s.trips);
+    cut_vectors(&s);
     collect(&s);
     give_credits(&s);
     align_starts(&s);
     make_lists(&s);
     make_general_registers(&s);
+    make_vector_registers(&s);
     make_groups(&s);
     status = sl_plan_walk(&plan, &rules, &s);
   }

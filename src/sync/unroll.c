@@ -18,13 +18,21 @@
 
 enum { MOST_STATEMENTS = 4000000 };
 
+/* One visit of a vector's inner loop: the producer's latest copy on arrival, then at the end of each iteration. */
+struct visit {
+  sl_vec(sl_index) ends;
+};
+
 /* A dependence while its instances are being found. */
 struct pending {
   sl_index producer, consumer, block;
   uint32_t k;
   bool across;
+  sl_index inner_block; /* of a vector; else 0 */
+  int64_t inner_k;
+  sl_vec(struct visit) visits; /* of the inner loop, in the current visit of the outer one; bounded by the output */
   sl_loc loc; /* of the edge */
-  uint32_t next_of_consumer, next_of_block; /* lists, index + 1 */
+  uint32_t next_of_consumer, next_of_block, next_of_inner; /* lists, index + 1 */
   uint32_t delay;                           /* first of k entries */
 };
 
@@ -39,7 +47,7 @@ struct unroller {
   sl_index *value;               /* by name: the number a loop variable stands for, or 0 */
   sl_vec(int64_t) iteration;     /* of the loops around, outermost first */
   sl_vec(struct pending) pending;
-  uint32_t *of_consumer, *of_block; /* by statement, by block */
+  uint32_t *of_consumer, *of_block, *of_inner; /* by statement, by block, by a vector's inner block */
   sl_index *latest;              /* by producer statement: its latest copy */
   sl_vec(sl_index) delays;
   sl_vec(struct sl_dep) deps;    /* of the output */
@@ -93,13 +101,38 @@ static struct sl_constant lookup(void *user, enum sl_expr_kind kind, sl_name nam
 
 /* ---- operations ---- */
 
+static void note_latest(struct unroller *u, struct pending *p)
+{
+  assert(p->visits.len > 0 && "an iteration follows its arrival");
+  sl_vec_add(u->heap, &p->visits.data[p->visits.len - 1].ends, u->latest[p->producer]);
+}
+
+static sl_index vector_producer(const struct pending *p)
+{
+  if (p->visits.len <= p->k)
+    return SL_NONE;
+  const struct visit *now = &p->visits.data[p->visits.len - 1], *then = now - p->k;
+  int64_t wanted = (int64_t)now->ends.len - p->inner_k; /* the current iteration has the number of what was noted so far */
+  if (wanted < 1)
+    return SL_NONE;
+  return then->ends.data[wanted < (int64_t)then->ends.len ? wanted : (int64_t)then->ends.len - 1];
+}
+
+/* The copy of the producer that a consumer's instance here needs, or 0. */
+static sl_index needed_producer(const struct unroller *u, const struct pending *p)
+{
+  if (p->inner_block)
+    return vector_producer(p);
+  return p->k ? u->delays.data[p->delay + p->k - 1] : u->latest[p->producer];
+}
+
 /* One line for each dependence that this instance of the consumer has, to the instance it needs. */
 static void add_lines(struct unroller *u, sl_index consumer, sl_name label)
 {
   const struct sl_kernel *kernel = u->kernel;
   for (uint32_t n = u->of_consumer[consumer]; n; n = u->pending.data[n - 1].next_of_consumer) {
     const struct pending *p = &u->pending.data[n - 1];
-    sl_index producer = p->k ? u->delays.data[p->delay + p->k - 1] : u->latest[p->producer];
+    sl_index producer = needed_producer(u, p);
     if (!producer)
       continue; /* no instance is owed yet */
     struct sl_dep line = { .producer = sl_stmt_op(kernel, producer)->label, .consumer = label,
@@ -130,19 +163,31 @@ static bool bound(struct unroller *u, sl_index expr, int64_t otherwise, int64_t 
 
 static void arrive(struct unroller *u, sl_index block)
 {
-  for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block)
-    if (!u->pending.data[n - 1].across)
-      memset(&u->delays.data[u->pending.data[n - 1].delay], 0, u->pending.data[n - 1].k * sizeof *u->delays.data);
+  for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block) {
+    struct pending *p = &u->pending.data[n - 1];
+    if (p->inner_block)
+      p->visits.len = 0;
+    else if (!p->across)
+      memset(&u->delays.data[p->delay], 0, p->k * sizeof *u->delays.data);
+  }
+  for (uint32_t n = u->of_inner[block]; n; n = u->pending.data[n - 1].next_of_inner) {
+    (void)sl_vec_push(u->heap, &u->pending.data[n - 1].visits);
+    note_latest(u, &u->pending.data[n - 1]);
+  }
 }
 
 static void end_iteration(struct unroller *u, sl_index block)
 {
   for (uint32_t n = u->of_block[block]; n; n = u->pending.data[n - 1].next_of_block) {
     const struct pending *p = &u->pending.data[n - 1];
+    if (p->inner_block)
+      continue;
     sl_index *line = &u->delays.data[p->delay];
     memmove(line + 1, line, (p->k - 1) * sizeof *line);
     line[0] = u->latest[p->producer];
   }
+  for (uint32_t n = u->of_inner[block]; n; n = u->pending.data[n - 1].next_of_inner)
+    note_latest(u, &u->pending.data[n - 1]);
 }
 
 static void refuse(struct unroller *u, sl_index stmt, const char *why)
@@ -254,25 +299,26 @@ static int collect(struct unroller *u)
   int status = sl_deps_resolve(&edges, u->heap, u->program, kernel, u->target, u->report);
   u->of_consumer = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->of_consumer);
   u->of_block = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_block);
+  u->of_inner = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_inner);
   u->latest = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->latest);
   for (uint32_t i = edges.len; i-- > 0 && status == SLUICE_OK;) {
     const struct sl_edge *edge = &edges.data[i];
-    if (sl_edge_is_vector(edge)) {
-      sl_error(u->report, SL_RULE_INEXPRESSIBLE, sl_edge_loc(kernel, edge),
-               "--alloc=unroll cannot express a dependence with two distances above or below 0; --alloc=barrier can");
-      return SLUICE_E_ANSWER;
-    }
     struct pending pending = { .producer = edge->producer, .consumer = edge->consumer, .block = edge->block, .k = edge->k,
-                               .across = edge->across, .loc = sl_edge_loc(kernel, edge),
-                               .next_of_consumer = u->of_consumer[edge->consumer], .delay = u->delays.len };
-    if (edge->k) {
+                               .across = edge->across, .inner_block = edge->inner_block, .inner_k = edge->inner_k,
+                               .loc = sl_edge_loc(kernel, edge), .next_of_consumer = u->of_consumer[edge->consumer],
+                               .delay = u->delays.len };
+    if (edge->k)
       pending.next_of_block = u->of_block[edge->block];
+    if (sl_edge_is_vector(edge))
+      pending.next_of_inner = u->of_inner[edge->inner_block];
+    else if (edge->k)
       (void)sl_vec_extend(u->heap, &u->delays, edge->k);
-    }
     sl_vec_add(u->heap, &u->pending, pending);
     u->of_consumer[edge->consumer] = u->pending.len;
     if (edge->k)
       u->of_block[edge->block] = u->pending.len;
+    if (sl_edge_is_vector(edge))
+      u->of_inner[edge->inner_block] = u->pending.len;
   }
   return status;
 }

@@ -104,6 +104,31 @@ static bool hardware_orders(const struct sl_kernel *kernel, uint32_t producer, u
   return kernel->streams.data[producer].is_queue ? hardware.queues_ordered : hardware.engines_interlock;
 }
 
+/* Zeros in front of the first other distance say nothing; behind it, exactly one at a loop directly below makes a vector. */
+static bool read_distances(const struct sl_kernel *kernel, const struct sl_dep *line, sl_index producer,
+                           sl_index consumer, struct sl_oracle_dep *dep)
+{
+  const struct sl_distance *distances = &kernel->distances.data[line->first_distance];
+  uint32_t first = 0;
+  while (first < line->distance_count && distances[first].k == 0)
+    first++;
+  if (first == line->distance_count)
+    return true;
+  dep->carrier = common_loop(kernel, producer, consumer, distances[first].loop);
+  dep->k = (uint32_t)distances[first].k;
+  dep->across = distances[first].across;
+  if (!dep->carrier || distances[first].k < 0)
+    return false;
+  if (first + 2 != line->distance_count)
+    return true;
+  sl_index inner = common_loop(kernel, producer, consumer, distances[first + 1].loop);
+  if (inner && sl_block_parent(kernel, inner) == dep->carrier) {
+    dep->inner = inner;
+    dep->b = distances[first + 1].k;
+  }
+  return true;
+}
+
 static bool add_dep(struct sl_oracle_reference *reference, const struct sl_dep *line, uint32_t producer,
                     uint32_t consumer, struct sl_oracle_hardware hardware)
 {
@@ -112,16 +137,8 @@ static bool add_dep(struct sl_oracle_reference *reference, const struct sl_dep *
   struct sl_oracle_dep dep = { .producer = producer,
                                .consumer = consumer,
                                .free = hardware_orders(kernel, p->stream, c->stream, hardware) };
-  if (line->distance_count > 1)
+  if (!read_distances(kernel, line, p->stmt, c->stmt, &dep))
     return false;
-  if (line->distance_count == 1 && kernel->distances.data[line->first_distance].k != 0) {
-    const struct sl_distance *distance = &kernel->distances.data[line->first_distance];
-    dep.carrier = common_loop(kernel, p->stmt, c->stmt, distance->loop);
-    dep.k = (uint32_t)distance->k;
-    dep.across = distance->across;
-    if (!dep.carrier || distance->k < 0)
-      return false;
-  }
   reference->deps = sl_oracle_grow(reference->deps, reference->dep_count, &reference->dep_cap, sizeof *reference->deps);
   reference->deps[reference->dep_count++] = dep;
   return true;
@@ -151,12 +168,40 @@ static bool collect_deps(struct sl_oracle_reference *reference, struct sl_oracle
 
 /* ---- the sequential walk ---- */
 
-static void forget_iterations(void *user, sl_index block)
+static void forget_visits(struct sl_oracle_dep *dep)
+{
+  for (uint32_t v = 0; v < dep->visit_count; v++)
+    free(dep->visits[v].ends);
+  dep->visit_count = 0;
+}
+
+static void begin_visit(struct sl_oracle_dep *dep)
+{
+  dep->visits = sl_oracle_grow(dep->visits, dep->visit_count, &dep->visit_cap, sizeof *dep->visits);
+  dep->visits[dep->visit_count++] = (struct sl_oracle_visit){ NULL, 0, 0 };
+}
+
+/* In the current visit of a vector's inner loop. */
+static void note_count(struct sl_oracle_dep *dep, uint32_t count)
+{
+  struct sl_oracle_visit *visit = &dep->visits[dep->visit_count - 1];
+  visit->ends = sl_oracle_grow(visit->ends, visit->len, &visit->cap, sizeof *visit->ends);
+  visit->ends[visit->len++] = count;
+}
+
+static void note_arrival(void *user, sl_index block)
 {
   struct sl_oracle_reference *reference = user;
   for (uint32_t d = 0; d < reference->dep_count; d++) {
-    if (reference->deps[d].carrier == block && !reference->deps[d].across)
-      reference->deps[d].ends_len = 0;
+    struct sl_oracle_dep *dep = &reference->deps[d];
+    if (dep->carrier == block && !dep->across)
+      dep->ends_len = 0;
+    if (dep->carrier == block)
+      forget_visits(dep);
+    if (dep->inner == block) {
+      begin_visit(dep);
+      note_count(dep, reference->counts[dep->producer]);
+    }
   }
 }
 
@@ -165,6 +210,8 @@ static void note_iteration(void *user, sl_index block)
   struct sl_oracle_reference *reference = user;
   for (uint32_t d = 0; d < reference->dep_count; d++) {
     struct sl_oracle_dep *dep = &reference->deps[d];
+    if (dep->inner == block)
+      note_count(dep, reference->counts[dep->producer]);
     if (dep->carrier != block)
       continue;
     dep->ends = sl_oracle_grow(dep->ends, dep->ends_len, &dep->ends_cap, sizeof *dep->ends);
@@ -172,10 +219,23 @@ static void note_iteration(void *user, sl_index block)
   }
 }
 
+static uint32_t vector_need(const struct sl_oracle_dep *dep)
+{
+  if (dep->visit_count <= dep->k)
+    return 0;
+  const struct sl_oracle_visit *now = &dep->visits[dep->visit_count - 1], *then = now - dep->k;
+  int64_t wanted = (int64_t)now->len - dep->b; /* the current iteration is number `len`: its count on arrival comes first */
+  if (wanted < 1)
+    return 0;
+  return then->ends[wanted < then->len ? wanted : then->len - 1];
+}
+
 static uint32_t need_of(const struct sl_oracle_reference *reference, const struct sl_oracle_dep *dep)
 {
   if (dep->k == 0)
     return reference->counts[dep->producer];
+  if (dep->inner)
+    return vector_need(dep);
   return dep->ends_len >= dep->k ? dep->ends[dep->ends_len - dep->k] : 0;
 }
 
@@ -216,7 +276,7 @@ static enum sl_reference_status walk_sequentially(struct sl_oracle_reference *re
   struct sl_oracle_register *registers = sl_oracle_registers_new(&reference->view);
   struct sl_oracle_walk walk;
   sl_oracle_walk_init(&walk, &reference->view, UINT64_MAX, &reference->inputs, registers);
-  walk.arrival = forget_iterations;
+  walk.arrival = note_arrival;
   walk.iteration_end = note_iteration;
   walk.user = reference;
   sl_oracle_walk_start(&walk);
@@ -253,8 +313,11 @@ enum sl_reference_status sl_oracle_reference_init(struct sl_oracle_reference *re
 void sl_oracle_reference_free(struct sl_oracle_reference *reference)
 {
   sl_oracle_view_free(&reference->view);
-  for (uint32_t d = 0; d < reference->dep_count; d++)
+  for (uint32_t d = 0; d < reference->dep_count; d++) {
+    forget_visits(&reference->deps[d]);
+    free(reference->deps[d].visits);
     free(reference->deps[d].ends);
+  }
   for (uint32_t s = 0; s < SL_ORACLE_MAX_STREAMS; s++)
     free(reference->sequences[s].instances);
   free(reference->instructions);

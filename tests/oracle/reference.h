@@ -9,6 +9,10 @@
  *           the end of iteration i - k of this visit, those of earlier visits included. A distance across visits counts
  *           iterations from the start of the kernel instead of the current visit.
  *
+ * A line with two distances (k at S, b at a loop T directly in S) is a vector: with j the iteration of T's current visit,
+ * none when i - k < 1 or j - b < 1, else all instances of p up to the end of iteration j - b of T's visit in iteration
+ * i - k of S, or of its last iteration if it had fewer. Of any other line with several distances the first that is not 0 counts.
+ *
  * Glossary
  *   instruction  a labelled op that goes through a pipeline, on one stream: an op on several streams is several
  *   instance     one execution of an instruction
@@ -30,6 +34,12 @@ struct sl_oracle_instruction {
   uint32_t first_dep, dep_count; /* dependences it consumes */
 };
 
+/* One visit of a vector's inner loop. */
+struct sl_oracle_visit {
+  uint32_t *ends; /* retired count of the producer on arrival, then at the end of each iteration */
+  uint32_t len, cap;
+};
+
 struct sl_oracle_dep {
   uint32_t producer, consumer; /* instructions */
   sl_index carrier;            /* body of the carrying loop; SL_NONE when k is 0 */
@@ -38,6 +48,10 @@ struct sl_oracle_dep {
   bool free;      /* the hardware gives it */
   uint32_t *ends; /* retired count of the producer at the end of each iteration of the current visit (across: of all) */
   uint32_t ends_len, ends_cap;
+  sl_index inner; /* of a vector: body of the inner loop; else SL_NONE */
+  int64_t b;
+  struct sl_oracle_visit *visits; /* of the inner loop in the current visit of the carrier, one per iteration */
+  uint32_t visit_count, visit_cap;
 };
 
 struct sl_oracle_instance {
@@ -66,7 +80,7 @@ struct sl_oracle_reference {
 enum sl_reference_status {
   SL_REFERENCE_OK,
   SL_REFERENCE_LONG,        /* more instances than the limit */
-  SL_REFERENCE_UNSUPPORTED, /* a distance vector, too many streams */
+  SL_REFERENCE_UNSUPPORTED, /* a negative distance, too many streams */
   SL_REFERENCE_BAD          /* undefined register or arithmetic: the kernel has no meaning */
 };
 

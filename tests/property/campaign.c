@@ -72,6 +72,7 @@ bool sl_fail(struct sl_failure *failure, const char *kind, const char *format, .
 static void keep_message(void *user, const sluice_diag *diag)
 {
   struct sl_messages *messages = user;
+  messages->has_cut |= strcmp(diag->rule, "vector-cut") == 0;
   if (diag->severity == SLUICE_ERROR && !messages->first[0])
     snprintf(messages->first, sizeof messages->first, "%s:%u:%u: %s [%s]", diag->file, diag->line, diag->column,
              diag->text, diag->rule);
@@ -80,6 +81,7 @@ static void keep_message(void *user, const sluice_diag *diag)
 sluice_sink sl_messages_sink(struct sl_messages *messages)
 {
   messages->first[0] = 0;
+  messages->has_cut = false;
   return (sluice_sink){ keep_message, messages };
 }
 

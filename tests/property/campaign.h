@@ -30,9 +30,10 @@ struct sl_failure {
 __attribute__((format(printf, 3, 4))) bool sl_fail(struct sl_failure *failure, const char *kind, const char *format,
                                                    ...);
 
-/* A sink that keeps the first message. */
+/* A sink that keeps the first error, and whether a vector was cut: then waits may be stronger than the dependences. */
 struct sl_messages {
   char first[400];
+  bool has_cut;
 };
 sluice_sink sl_messages_sink(struct sl_messages *messages);
 

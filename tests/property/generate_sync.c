@@ -4,7 +4,7 @@
  * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables,
  * parameters and registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that
  * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4 within
- * a visit and across visits, ops on several engines.
+ * a visit and across visits, vectors of two and more distances, ops on several engines.
  */
 #include <string.h>
 
@@ -22,6 +22,8 @@ struct dep {
   unsigned producer, consumer, k;
   unsigned carrier; /* id of the loop; 0 = none */
   bool across;
+  unsigned inner; /* of a vector: id of the second loop; 0 = none */
+  int inner_k;
 };
 
 struct sync_generator {
@@ -262,6 +264,39 @@ static bool is_known(const struct sync_generator *g, const struct dep *dep)
   return false;
 }
 
+/* Mostly of the producer's innermost loop and the one around it, which is what strategies keep exactly; else any two. */
+static void make_vector(struct sync_generator *g, struct dep *dep, unsigned common)
+{
+  static const int distances[] = { 0, -1, 1, -1, 2, -2, 1, -4 };
+  const struct instruction *producer = &g->instructions[dep->producer];
+  unsigned outer = producer->loop_count <= common ? producer->loop_count - 2 : common - 2, inner = outer + 1;
+  if (choose(g, 8) == 7) {
+    inner = 1 + choose(g, common - 1);
+    outer = choose(g, inner);
+  }
+  dep->carrier = producer->loops[outer];
+  dep->inner = producer->loops[inner];
+  dep->inner_k = distances[choose(g, 8)];
+}
+
+static void distance(struct sync_generator *g, const struct dep *dep, unsigned common)
+{
+  if (dep->k == 0) {
+    if (common && choose(g, 4) == 3) /* the innermost common loop may be named */
+      sl_text_printf(g->text, " (%s: 0)", variables[common - 1]);
+    return;
+  }
+  sl_text_printf(g->text, " (%s%s: %u", dep->across ? "across " : "", variables[g->loop_depth_of[dep->carrier % 256]],
+                 dep->k);
+  if (dep->inner) {
+    unsigned level = g->loop_depth_of[dep->inner % 256];
+    sl_text_printf(g->text, ", %s: %d", variables[level], dep->inner_k);
+    if (level + 1 < common && choose(g, 4) == 3) /* more than two: only the first counts */
+      sl_text_printf(g->text, ", %s: 1", variables[level + 1]);
+  }
+  sl_text_puts(g->text, ")");
+}
+
 /* Distances above 0 are carried by any common loop; 0 needs the producer first. */
 static void dependence(struct sync_generator *g)
 {
@@ -287,17 +322,16 @@ static void dependence(struct sync_generator *g)
     static const unsigned distances[] = { 1, 1, 2, 1, 2, 2, 3, 4 };
     dep.carrier = g->instructions[dep.consumer].loops[choose(g, common)];
     dep.k = distances[choose(g, 8)];
-    dep.across = choose(g, 4) == 3;
+    unsigned form = choose(g, 8);
+    dep.across = form == 7 || form == 6;
+    if (common >= 2 && form >= 2 && !dep.across)
+      make_vector(g, &dep, common);
   }
   if ((dep.k == 0 && dep.producer >= dep.consumer) || is_known(g, &dep))
     return;
   g->deps[g->dep_count++] = dep;
   sl_text_printf(g->text, "  dep x%u -> x%u", dep.producer, dep.consumer);
-  if (dep.k)
-    sl_text_printf(g->text, " (%s%s: %u)", dep.across ? "across " : "", variables[g->loop_depth_of[dep.carrier % 256]],
-                   dep.k);
-  else if (common && choose(g, 4) == 3) /* the innermost common loop may be named */
-    sl_text_printf(g->text, " (%s: 0)", variables[common - 1]);
+  distance(g, &dep, common);
   sl_text_puts(g->text, "\n");
 }
 

@@ -219,7 +219,7 @@ struct wanted {
 static bool simulate(struct subject *subject, const sluice_program *program, struct wanted wanted, const char *what,
                      uint64_t *ticks)
 {
-  struct sl_messages messages = { "" };
+  struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
   sluice_setting settings[2] = { { "shared", wanted.shared }, { "semaphore_visibility", wanted.visibility } };
   sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
@@ -378,7 +378,7 @@ struct rows {
 static bool row_ticks(const struct rows *rows, const sluice_program *program, const sluice_program *against, bool is_ideal,
                       double shared, uint64_t *ticks)
 {
-  struct sl_messages messages = { "" };
+  struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
   const sluice_setting setting = { "shared", shared };
   sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;

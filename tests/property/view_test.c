@@ -225,7 +225,7 @@ static bool adds_up(const struct reading *reading, const sluice_sim_result *resu
 /* The trace's text is left in the subject. */
 static sluice_sim_result *trace(struct subject *subject, const sluice_program *program, const sluice_trace_file_options *options)
 {
-  struct sl_messages messages = { "" };
+  struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
   const sluice_writer writer = { keep, subject };
   sluice_sim_options sim = SLUICE_SIM_OPTIONS_INIT;
@@ -302,7 +302,7 @@ static bool traces_hold(void *user, const char *text, uint64_t seed, struct sl_f
   static const enum sluice_alloc allocs[KINDS] = { SLUICE_ALLOC_SHADOW, SLUICE_ALLOC_BARRIER };
   struct totals *totals = user;
   struct subject subject = { .targets = totals->targets, .failure = failure };
-  struct sl_messages messages = { "" };
+  struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
   sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
   sluice_program *program = NULL, *synced = NULL;
