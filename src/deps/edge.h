@@ -38,8 +38,9 @@ struct sl_edge {
   uint8_t kind;                /* enum sl_edge_kind */
   uint16_t producer_operand, consumer_operand; /* FLOW, ANTI, OUTPUT, INDEX: the accesses, numbers of operands of their ops */
   bool across;
-  /* Of the producer, kept here because edges point all over a large kernel: where it stands, its number in the text, and
-   * (copies being expanded) the stream it retires on. */
+  /* Of the producer, kept here because edges point all over a large kernel: whether its own stream stops for it (a load),
+   * where it stands, its number in the text, and (copies being expanded) the stream it retires on. */
+  bool producer_stalls;
   sl_index producer_block;
   uint32_t producer_position, producer_stream;
 };

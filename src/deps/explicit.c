@@ -15,7 +15,7 @@ struct labelled {
   sl_index block;
   uint32_t position;
   uint32_t stream; /* of an operation on one stream */
-  bool is_control; /* register operation or sem_set: nothing can wait for it */
+  uint8_t op_class; /* enum sl_op_class */
 };
 
 struct resolver {
@@ -51,11 +51,9 @@ static void find_labels(struct resolver *r)
     if (kernel->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(kernel, at)->label)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
     sl_name label = op->label;
-    r->by_label.data[label] =
-      (struct labelled){ at, kernel->stmts.data[at].block, position, op->stream,
-                         op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE };
+    r->by_label.data[label] = (struct labelled){ at, kernel->stmts.data[at].block, position, op->stream,
+                                                 sl_opcode_table[op->code].op_class };
     /* Every prefix that ends before a number names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
     for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1)) {
@@ -185,7 +183,7 @@ static void add_pair(struct resolver *r, uint32_t line, const struct labelled *p
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
   struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
-                          .producer_block = producer->block, .producer_position = producer->position,
+                          .producer_stalls = producer->op_class == SL_CLASS_LOAD, .producer_block = producer->block, .producer_position = producer->position,
                           .producer_stream = producer->stream };
   if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge, cut))
     return;
@@ -201,7 +199,7 @@ static bool check_ends(struct resolver *r, const struct sl_dep *dep, const sl_na
 {
   for (uint32_t i = 0; i < count; i++) {
     const struct labelled *end = &r->by_label.data[labels[i]];
-    if (!end->is_control)
+    if (end->op_class != SL_CLASS_REGISTER && end->op_class != SL_CLASS_SEMAPHORE)
       continue;
     sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP, dep->loc,
                     "'%s' is a control operation: only instructions can be ends of a dependence",

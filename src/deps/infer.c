@@ -125,6 +125,7 @@ static struct sl_edge make_edge(const struct inference *in, const struct sl_foot
   return (struct sl_edge){ .producer = p->stmt, .consumer = c->stmt, .block = block, .k = k, .line = SL_NO_LINE,
                            .kind = (uint8_t)kind_of(in, p, c), .producer_operand = p->operand,
                            .consumer_operand = c->operand, .producer_block = in->kernel->stmts.data[p->stmt].block,
+                           .producer_stalls = sl_stmt_op(in->kernel, p->stmt)->code == SL_OP_REG_LOAD,
                            .producer_position = in->position[p->stmt],
                            .producer_stream = sl_stmt_op(in->kernel, p->stmt)->stream };
 }

@@ -42,7 +42,7 @@ static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge
 {
   const struct sl_kernel *kernel = plan->kernel;
   uint32_t from = edge->producer_stream, to = sl_plan_retires(plan, edge->consumer);
-  if (sl_issue_stream(kernel, to) == from && sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD)
+  if (edge->producer_stalls && sl_issue_stream(kernel, to) == from)
     return true;
   if (from != to)
     return false;
