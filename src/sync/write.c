@@ -123,26 +123,69 @@ static struct sl_gate make_gate(struct sl_plan *plan, const struct sl_code *item
   return gate;
 }
 
-/* Writes the consecutive waits of one instruction that start at item `from`; returns the index behind them. */
-static uint32_t write_waits(struct sl_plan *plan, const struct sl_regcode *code, uint32_t from, const sl_name *registers)
+/* An engine's code while its waits are written: they stand in the order of the text. */
+struct wait_reader {
+  const struct sl_regcode *code;
+  const sl_name *registers; /* by vreg */
+  uint32_t at;              /* the next item */
+};
+
+/* The next item of the code if it is a wait of that instruction, else NULL. */
+static const struct sl_code *read_wait(struct wait_reader *reader, sl_index consumer)
+{
+  const struct sl_regcode *code = reader->code;
+  while (reader->at < code->code.len && code->code.data[reader->at].kind != SL_CODE_WAIT)
+    reader->at++;
+  bool is_own = reader->at < code->code.len && code->code.data[reader->at].at == consumer;
+  return is_own ? &code->code.data[reader->at++] : NULL;
+}
+
+static void write_waits(struct sl_plan *plan, struct wait_reader *reader, sl_index consumer)
 {
   struct sl_kernel *kernel = plan->kernel;
-  sl_index consumer = code->code.data[from].at;
-  uint32_t first = kernel->waits.len, at = from;
-  for (; at < code->code.len; at++) {
-    const struct sl_code *item = &code->code.data[at];
-    if (item->kind != SL_CODE_WAIT || item->at != consumer)
-      break;
+  uint32_t first = kernel->waits.len;
+  for (const struct sl_code *item; (item = read_wait(reader, consumer));) {
     if (item->dead || !is_needed_wait(plan, item))
       continue;
-    struct sl_gate gate = make_gate(plan, item, registers);
+    struct sl_gate gate = make_gate(plan, item, reader->registers);
     if (!merge_wait(kernel, first, &gate))
       sl_vec_add(kernel->heap, &kernel->waits, gate);
   }
   struct sl_op *op = sl_stmt_op(kernel, consumer);
   op->first_wait = first;
   op->wait_count = kernel->waits.len - first;
-  return at;
+}
+
+static void write_increment(struct sl_plan *plan, sl_index producer)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  const struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[producer].update_sem];
+  if (!sem->is_used)
+    return;
+  struct sl_op *op = sl_stmt_op(kernel, producer);
+  op->first_inc = kernel->incs.len;
+  op->inc_count = 1;
+  sl_vec_add(kernel->heap, &kernel->incs, ((struct sl_inc){ .sem = sem->name, .by = 1 }));
+}
+
+/* One walk over the author's instructions and not one for each engine: a large kernel does not fit the cache. `registers`: by
+ * engine and vreg. */
+static void write_clauses(struct sl_plan *plan, sl_name *const *registers)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  uint32_t engines = plan->presence.engines.len;
+  struct wait_reader *readers = sl_heap_calloc(plan->heap, engines, sizeof *readers);
+  for (uint32_t e = 0; e < engines; e++)
+    readers[e] = (struct wait_reader){ .code = &plan->code[e], .registers = registers[e] };
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (plan->stmt[at].update_sem)
+      write_increment(plan, at);
+    if (plan->stmt[at].edge_count)
+      write_waits(plan, &readers[sl_plan_issues(plan, at)], at);
+  }
+  for (uint32_t e = 0; e < engines; e++)
+    assert(!read_wait(&readers[e], SL_NONE) && readers[e].at == plan->code[e].code.len && "every wait has been written");
+  sl_heap_free(plan->heap, readers);
 }
 
 /* ---- register instructions ---- */
@@ -238,20 +281,33 @@ static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
   return registers;
 }
 
-static void write_engine(struct writer *w, struct sl_regcode *code, const sl_name *opcode_names)
+static void write_register_ops(struct sl_plan *plan, const struct sl_regcode *code, const sl_name *registers,
+                               const sl_name *opcode_names)
 {
-  sl_name *registers = name_registers(w, code);
-  for (uint32_t i = 0; i < code->code.len;) {
+  for (uint32_t i = 0; i < code->code.len; i++) {
     const struct sl_code *item = &code->code.data[i];
-    if (item->kind == SL_CODE_WAIT) {
-      i = write_waits(w->plan, code, i, registers);
-      continue;
-    }
     if (item->kind == SL_CODE_REG && !item->dead)
-      write_register_op(w->plan, code, item, registers, opcode_names);
-    i++;
+      write_register_op(plan, code, item, registers, opcode_names);
   }
-  sl_heap_free(w->plan->heap, registers);
+}
+
+/* Clauses first: their walk is over the statements that the plan knows, before register operations come between them. */
+static void write_code(struct writer *w)
+{
+  struct sl_plan *plan = w->plan;
+  uint32_t engines = plan->presence.engines.len;
+  sl_name opcode_names[SL_OPCODE_COUNT];
+  for (uint32_t op = 0; op < SL_OPCODE_COUNT; op++)
+    opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
+  sl_name **registers = sl_heap_calloc(plan->heap, engines, sizeof *registers);
+  for (uint32_t e = 0; e < engines; e++)
+    registers[e] = name_registers(w, &plan->code[e]);
+  write_clauses(plan, registers);
+  for (uint32_t e = 0; e < engines; e++) {
+    write_register_ops(plan, &plan->code[e], registers[e], opcode_names);
+    sl_heap_free(plan->heap, registers[e]);
+  }
+  sl_heap_free(plan->heap, registers);
 }
 
 /* ---- semaphores ---- */
@@ -296,20 +352,6 @@ static void declare_semaphores(struct sl_plan *plan)
   }
 }
 
-static void write_increments(struct sl_plan *plan)
-{
-  struct sl_kernel *kernel = plan->kernel;
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    uint32_t s = plan->stmt[at].update_sem;
-    if (!s || !plan->sems.data[s].is_used)
-      continue;
-    struct sl_op *op = sl_stmt_op(kernel, at);
-    op->first_inc = kernel->incs.len;
-    op->inc_count = 1;
-    sl_vec_add(kernel->heap, &kernel->incs, ((struct sl_inc){ .sem = plan->sems.data[s].name, .by = 1 }));
-  }
-}
-
 static void find_used_semaphores(struct sl_plan *plan)
 {
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
@@ -342,11 +384,6 @@ void sl_plan_write(struct sl_plan *plan)
   take_declared_names(&w);
   take_registers(&w);
   name_semaphores(&w);
-  sl_name opcode_names[SL_OPCODE_COUNT];
-  for (uint32_t op = 0; op < SL_OPCODE_COUNT; op++)
-    opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
-  write_increments(plan); /* walks the tree: before register operations without an entry in update_sem are added */
-  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
-    write_engine(&w, &plan->code[e], opcode_names);
+  write_code(&w);
   declare_semaphores(plan);
 }
