@@ -64,9 +64,24 @@ static void drop_needless(struct sl_plan *plan, bool barriers_everywhere)
   plan->edges.len = kept;
 }
 
+/* Dependences are mostly listed in the order of their consumers. */
+static bool is_sorted_by_consumer(const struct sl_plan *plan)
+{
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    uint32_t position = plan->stmt[plan->edges.data[i].consumer].position;
+    if (position < last)
+      return false;
+    last = position;
+  }
+  return true;
+}
+
 /* Stable counting sort of the edges by the consumer's place in the text. */
 static void sort_by_consumer(struct sl_plan *plan)
 {
+  if (is_sorted_by_consumer(plan))
+    return;
   uint32_t positions = plan->kernel->stmts.len + 1u;
   uint32_t *start = sl_heap_calloc(plan->heap, (size_t)positions + 1, sizeof *start);
   for (uint32_t i = 0; i < plan->edges.len; i++)
@@ -177,6 +192,21 @@ static void thin_edges(struct sl_plan *plan)
   sl_heap_free(plan->heap, keys);
 }
 
+/* Register code for each engine, with room for the waits that the edges become. */
+static void init_code(struct sl_plan *plan)
+{
+  uint32_t engines = plan->presence.engines.len;
+  plan->code = sl_heap_calloc(plan->heap, engines, sizeof *plan->code);
+  uint32_t *waits = sl_heap_calloc(plan->heap, engines, sizeof *waits);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    waits[sl_plan_issues(plan, plan->edges.data[i].consumer)]++;
+  for (uint32_t e = 0; e < engines; e++) {
+    sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e]);
+    sl_vec_reserve(plan->heap, &plan->code[e].code, waits[e]);
+  }
+  sl_heap_free(plan->heap, waits);
+}
+
 struct sl_plan sl_plan_of(const struct sl_allocation *allocation)
 {
   return (struct sl_plan){ .heap = sl_heap_child_new(&allocation->program->heap), .program = allocation->program,
@@ -195,9 +225,7 @@ int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
   drop_needless(plan, barriers_everywhere);
   sort_by_consumer(plan);
   thin_edges(plan);
-  plan->code = sl_heap_calloc(plan->heap, plan->presence.engines.len + 1u, sizeof *plan->code);
-  for (uint32_t e = 0; e < plan->presence.engines.len; e++)
-    sl_regcode_init(&plan->code[e], plan->heap, plan->presence.engines.data[e]);
+  init_code(plan);
   return SLUICE_OK;
 }
 

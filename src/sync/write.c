@@ -352,14 +352,29 @@ static void declare_semaphores(struct sl_plan *plan)
   }
 }
 
-static void find_used_semaphores(struct sl_plan *plan)
+/* Marks the semaphores that some wait names; returns the number of such waits. */
+static uint32_t find_used_semaphores(struct sl_plan *plan)
 {
+  uint32_t waits = 0;
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     for (uint32_t i = 0; i < plan->code[e].code.len; i++) {
       const struct sl_code *item = &plan->code[e].code.data[i];
-      if (item->kind == SL_CODE_WAIT && !item->dead && is_needed_wait(plan, item))
+      if (item->kind == SL_CODE_WAIT && !item->dead && is_needed_wait(plan, item)) {
         plan->sems.data[item->dst].is_used = true;
+        waits++;
+      }
     }
+  return waits;
+}
+
+/* Growing step by step, the clauses of a large kernel would be copied again and again. */
+static void make_room(struct sl_plan *plan, uint32_t waits)
+{
+  uint32_t incs = 0;
+  for (uint32_t s = 1; s < plan->sems.len; s++)
+    incs += plan->sems.data[s].is_used ? plan->sems.data[s].updates : 0;
+  sl_vec_reserve(plan->kernel->heap, &plan->kernel->waits, waits);
+  sl_vec_reserve(plan->kernel->heap, &plan->kernel->incs, incs);
 }
 
 static void clean_up(const struct sl_plan *plan, struct sl_regcode *code)
@@ -380,7 +395,7 @@ void sl_plan_write(struct sl_plan *plan)
   struct writer w = { .plan = plan };
   for (uint32_t e = 0; e < plan->presence.engines.len; e++)
     clean_up(plan, &plan->code[e]);
-  find_used_semaphores(plan);
+  make_room(plan, find_used_semaphores(plan));
   take_declared_names(&w);
   take_registers(&w);
   name_semaphores(&w);
