@@ -23,8 +23,7 @@ struct resolver {
   sl_program *program;
   struct sl_kernel *kernel;
   sl_report *report;
-  bool is_check; /* verification: each line that is cut is said once */
-  sl_edges *edges;
+  sl_edges *edges; /* NULL: only to be checked, each line that is cut is said once */
   sl_vec(struct labelled) by_label; /* by name */
   sl_map copies;             /* base name -> index into copy_lists */
   sl_vec(struct copy_list) copy_lists;
@@ -191,7 +190,8 @@ static void add_pair(struct resolver *r, uint32_t line, const struct labelled *p
     report_backward(r, dep, edge.producer, edge.consumer);
     return;
   }
-  sl_vec_add(r->heap, r->edges, edge);
+  if (r->edges)
+    sl_vec_add(r->heap, r->edges, edge);
 }
 
 /* Register operations and sem_set are control: they are done when they are passed, nothing can wait for them. */
@@ -223,7 +223,7 @@ static void add_line(struct resolver *r, uint32_t line)
   for (uint32_t i = 0; i < producer_count; i++)
     for (uint32_t j = 0; j < consumer_count; j++)
       add_pair(r, line, &r->by_label.data[producers[i]], &r->by_label.data[consumers[j]], &cut);
-  if (cut && r->is_check)
+  if (cut && !r->edges)
     sl_warning(r->report, SL_RULE_VECTOR_CUT, dep->loc,
                "'%s' -> '%s': only the distance at the outermost loop counts, which may wait longer: %s",
                sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer), cut);
@@ -322,7 +322,6 @@ static void apply_nodeps(struct resolver *r)
 static void resolve_lines(struct resolver *r)
 {
   find_labels(r);
-  sl_vec_reserve(r->heap, r->edges, r->kernel->deps.len);
   const struct sl_dep *deps = r->kernel->deps.data;
   uint32_t count = r->kernel->deps.len;
   for (uint32_t line = 0; line < count; line++) {
@@ -337,6 +336,7 @@ int sl_lines_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct
 {
   struct resolver r = { .heap = heap, .program = program, .kernel = kernel, .report = report, .edges = edges };
   uint32_t errors = report->errors;
+  sl_vec_reserve(heap, edges, kernel->deps.len);
   resolve_lines(&r);
   return report->errors == errors ? SLUICE_OK : SLUICE_E_INPUT;
 }
@@ -350,9 +350,7 @@ void sl_lines_remove(sl_edges *edges, sl_heap *heap, sl_program *program, struct
 int sl_lines_check(sl_program *program, struct sl_kernel *kernel, sl_report *report)
 {
   sl_heap *scratch = sl_heap_child_new(&program->heap);
-  sl_edges edges = { 0 };
-  struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report, .is_check = true,
-                        .edges = &edges };
+  struct resolver r = { .heap = scratch, .program = program, .kernel = kernel, .report = report };
   uint32_t errors = report->errors;
   resolve_lines(&r);
   sl_heap_child_free(scratch);
