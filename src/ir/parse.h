@@ -23,6 +23,7 @@ struct parser {
   sl_heap *heap;
   sl_report *report;
   struct sl_kernel *kernel;
+  const char *expected_to; /* dependence lines up to here have been read ahead */
   uint32_t depth;          /* of open blocks */
   uint32_t expr_depth;     /* of open parentheses of an expression */
   uint32_t limit;          /* errors after which reading stops */

@@ -235,27 +235,38 @@ static bool parse_distances(struct parser *p, struct sl_dep *dep)
   return expect(p, SL_TOKEN_RPAREN, "',' or ')'");
 }
 
-/* Dependence lines follow each other by the million and name labels from anywhere in the kernel: the next line's producer is
- * asked for while this line is read. Whatever stands there, this only reads ahead. */
-static void expect_next_producer(const struct parser *p)
+/* Asks for the producer of the dependence line at `at`, if one starts there. */
+static void expect_producer(const struct parser *p, const char *at)
 {
-  enum { FARTHEST = 64 };
-  const char *at = p->lex.at, *end = p->lex.end - at < FARTHEST ? p->lex.end : at + FARTHEST;
-  at = memchr(at, '\n', (size_t)(end - at));
-  while (at && at < end && (*at == '\n' || *at == ' '))
+  const char *end = p->lex.end;
+  while (at < end && *at == ' ')
     at++;
-  if (!at || end - at < 4 || memcmp(at, "dep ", 4) != 0)
+  if (end - at < 4 || memcmp(at, "dep ", 4) != 0)
     return;
   const char *label = at + 4, *label_end = label;
-  while (label_end < end && *label_end != ' ')
+  while (label_end < end && *label_end > ' ')
     label_end++;
   sl_names_expect(&p->program->names, label, (size_t)(label_end - label));
+}
+
+/* Dependence lines follow each other by the million and name labels from anywhere in the kernel: producers are asked for some
+ * lines before they are looked up. Whatever stands there, this only reads ahead. */
+static void expect_producers(struct parser *p)
+{
+  enum { BYTES_AHEAD = 128 };
+  if (p->expected_to < p->lex.at)
+    p->expected_to = p->lex.at;
+  while (p->expected_to < p->lex.end && p->expected_to - p->lex.at < BYTES_AHEAD) {
+    const char *line_end = memchr(p->expected_to, '\n', (size_t)(p->lex.end - p->expected_to));
+    p->expected_to = line_end ? line_end + 1 : p->lex.end;
+    expect_producer(p, p->expected_to);
+  }
 }
 
 static bool parse_dependence(struct parser *p, bool removed)
 {
   struct sl_kernel *kernel = p->kernel;
-  expect_next_producer(p);
+  expect_producers(p);
   struct sl_dep dep = { .removed = removed, .loc = p->item_loc };
   dep.producer = sl_parse_label(p);
   if (!dep.producer || !expect(p, SL_TOKEN_RIGHT_ARROW, "'->'"))
