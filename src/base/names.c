@@ -31,11 +31,11 @@ void sl_names_copy(sl_names *to, sl_heap *heap, const sl_names *from)
 
 enum { INLINE_LENGTH = 7 };
 
-static void make_start(char start[8], const char *text, size_t length)
+static uint64_t start_of(const char *text, size_t length)
 {
-  memset(start, 0, 8);
-  memcpy(start, text, length < INLINE_LENGTH ? length : INLINE_LENGTH);
-  start[INLINE_LENGTH] = (char)(length < INLINE_LENGTH ? length : length > INLINE_LENGTH ? INLINE_LENGTH + 1 : INLINE_LENGTH);
+  bool is_whole = length <= INLINE_LENGTH;
+  uint64_t tag = is_whole ? length : INLINE_LENGTH + 1;
+  return sl_load_few(text, is_whole ? length : INLINE_LENGTH) | tag << 8 * INLINE_LENGTH;
 }
 
 /* Where probing starts. Names that differ in their last character alone start next to each other, so that labels numbered in
@@ -49,13 +49,12 @@ static uint32_t hash_name(const char *text, size_t length)
 static uint32_t find_slot(const sl_names *names, const char *text, size_t length, uint32_t hash)
 {
   uint32_t mask = names->slot_count - 1;
-  char start[8];
-  make_start(start, text, length);
+  uint64_t start = start_of(text, length);
   for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
     const struct sl_name_slot *slot = &names->slots[at];
     if (!slot->id)
       return at;
-    if (slot->hash != hash || memcmp(slot->start, start, sizeof start) != 0)
+    if (slot->hash != hash || slot->start != start)
       continue;
     if (length <= INLINE_LENGTH)
       return at;
@@ -112,6 +111,6 @@ sl_name sl_names_add(sl_names *names, sl_heap *heap, const char *text, size_t le
   names->entries[id].length = (uint32_t)length;
   names->slots[slot].id = id;
   names->slots[slot].hash = hash;
-  make_start(names->slots[slot].start, text, length);
+  names->slots[slot].start = start_of(text, length);
   return id;
 }

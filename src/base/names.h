@@ -14,7 +14,7 @@ typedef uint32_t sl_name;
 struct sl_name_slot {
   sl_name id; /* 0 = free */
   uint32_t hash;
-  char start[8]; /* up to 7 bytes of the name and its length, or its first 7 bytes and 8 */
+  uint64_t start; /* up to 7 bytes of the name and above them its length, or its first 7 bytes and 8 */
 };
 
 struct sl_name_entry {
