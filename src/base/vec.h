@@ -42,9 +42,10 @@ void sl_vec_grow(sl_heap *heap, void **data, uint32_t *cap, uint32_t len, uint32
 /* A copy of `from` in another heap; `to` must be empty. */
 #define sl_vec_copy(heap, to, from)                                                               \
   do {                                                                                            \
-    (void)sl_vec_extend((heap), (to), (from)->len);                                               \
+    sl_vec_reserve((heap), (to), (from)->len);                                                    \
     if ((from)->len)                                                                              \
       memcpy((to)->data, (from)->data, (size_t)(from)->len * sizeof *(to)->data);                 \
+    (to)->len = (from)->len;                                                                      \
   } while (0)
 
 #define sl_vec_free(heap, vec) (sl_heap_free((heap), (vec)->data), memset((vec), 0, sizeof *(vec)))
