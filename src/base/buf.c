@@ -11,10 +11,8 @@ void sl_buf_init(sl_buf *buf, sl_heap *heap)
   buf->heap = heap;
 }
 
-void sl_buf_reserve(sl_buf *buf, size_t more)
+void sl_buf_grow(sl_buf *buf, size_t more)
 {
-  if (buf->cap - buf->len >= more)
-    return;
   if (more > SIZE_MAX / 4 - buf->len)
     sl_guard_fail(buf->heap->guard);
   size_t wanted = buf->cap ? buf->cap * 2 : 128;
@@ -22,26 +20,6 @@ void sl_buf_reserve(sl_buf *buf, size_t more)
     wanted = buf->len + more;
   buf->data = sl_heap_realloc(buf->heap, buf->data, wanted);
   buf->cap = wanted;
-}
-
-void sl_buf_add(sl_buf *buf, const char *text, size_t length)
-{
-  if (!length)
-    return;
-  sl_buf_reserve(buf, length);
-  memcpy(buf->data + buf->len, text, length);
-  buf->len += length;
-}
-
-void sl_buf_puts(sl_buf *buf, const char *text)
-{
-  sl_buf_add(buf, text, strlen(text));
-}
-
-void sl_buf_putc(sl_buf *buf, char c)
-{
-  sl_buf_reserve(buf, 1);
-  buf->data[buf->len++] = c;
 }
 
 void sl_buf_fill(sl_buf *buf, char c, size_t count)
