@@ -129,8 +129,8 @@ struct sl_gate {
   uint8_t threshold;  /* sl_threshold_kind */
   sl_name name;       /* semaphore or event */
   sl_index event_index; /* expression, or 0 */
-  int64_t value;      /* INT: the value; REG, NAME: the sl_name */
   sl_loc loc;
+  int64_t value;      /* INT: the value; REG, NAME: the sl_name */
 };
 
 struct sl_inc {
