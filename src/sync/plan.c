@@ -23,7 +23,6 @@ static void find_statements(struct sl_plan *plan)
     bool goes_on = stmt->prev && stmt->prev == previous && kernel->stmts.data[previous].kind == SL_STMT_OP;
     run += !goes_on;
     previous = at;
-    planned->block = stmt->block;
     planned->position = ++position;
     planned->run = run;
     if (stmt->kind != SL_STMT_OP)
@@ -246,7 +245,7 @@ static void note_inside(struct sl_plan *plan, sl_index block, uint32_t sem)
 static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index producer, enum sl_sharing sharing)
 {
   uint32_t stream = sl_plan_retires(plan, producer);
-  sl_index block = sharing == SL_SHARE_STREAM ? plan->kernel->root : plan->stmt[producer].block;
+  sl_index block = sharing == SL_SHARE_STREAM ? plan->kernel->root : plan->kernel->stmts.data[producer].block;
   bool is_new;
   uint64_t key = sharing == SL_SHARE_NOTHING ? sl_map_pair(producer, UINT32_MAX) : sl_map_pair(block, stream);
   uint32_t *at = sl_map_put(by_key, plan->heap, key, &is_new);
