@@ -77,9 +77,8 @@ int sl_allocate_barrier(const struct sl_allocation *allocation)
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, start_block };
   struct sl_plan plan = sl_plan_of(allocation);
   plan.cleanups &= ~(unsigned)SLUICE_CLEANUP_WAITS; /* the barriers reset what waits have passed */
-  int status = sl_plan_prepare(&plan, true);
-  if (status == SLUICE_OK)
-    status = check_divergent_loops(&plan);
+  sl_plan_prepare(&plan, true);
+  int status = check_divergent_loops(&plan);
   if (status == SLUICE_OK) {
     sl_plan_share(&plan, SL_SHARE_STREAM, true);
     status = sl_plan_walk(&plan, &rules, &plan);

@@ -367,14 +367,12 @@ int sl_allocate_closed_form(const struct sl_allocation *allocation)
   struct closed_form p = { .plan = &plan };
   plan.register_name = register_name;
   plan.state = &p;
-  int status = sl_plan_prepare(&plan, false);
-  if (status == SLUICE_OK) {
-    sl_plan_share(&plan, allocation->sharing, false);
-    (void)sl_vec_push(plan.heap, &p.counters);
-    status = collect(&p);
-    if (plan.cleanups == SLUICE_CLEANUP_NONE)
-      follow_publication(&p);
-  }
+  sl_plan_prepare(&plan, false);
+  sl_plan_share(&plan, allocation->sharing, false);
+  (void)sl_vec_push(plan.heap, &p.counters);
+  int status = collect(&p);
+  if (plan.cleanups == SLUICE_CLEANUP_NONE)
+    follow_publication(&p);
   if (status == SLUICE_OK)
     status = sl_plan_check_divergence(&plan);
   if (status == SLUICE_OK) {

@@ -4,7 +4,7 @@
 
 #include <sluice/sync.h>
 
-#include "ir/ir.h"
+#include "deps/deps.h"
 #include "target/target.h"
 
 /* strip.c: whether a kernel carries synchronization, and taking it out: waits, updates, semaphores, events, `barrier reset`,
@@ -24,6 +24,9 @@ struct sl_allocation {
   const char *strategy; /* its name, for messages */
   enum sl_sharing sharing;
   unsigned cleanups; /* enum sluice_cleanup */
+  /* The dependences to be enforced, and the heap they are on: given away, the strategy works on it and ends it. */
+  sl_heap *heap;
+  sl_edges edges;
 };
 
 /* unroll.c: writes out every loop; see there. Returns SLUICE_OK, SLUICE_E_INPUT or SLUICE_E_ANSWER (reported). */

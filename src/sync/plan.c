@@ -208,24 +208,19 @@ static void init_code(struct sl_plan *plan)
 
 struct sl_plan sl_plan_of(const struct sl_allocation *allocation)
 {
-  return (struct sl_plan){ .heap = sl_heap_child_new(&allocation->program->heap), .program = allocation->program,
-                           .kernel = allocation->kernel, .target = allocation->target, .report = allocation->report,
-                           .strategy = allocation->strategy, .cleanups = allocation->cleanups };
+  return (struct sl_plan){ .heap = allocation->heap, .program = allocation->program, .kernel = allocation->kernel,
+                           .target = allocation->target, .report = allocation->report, .strategy = allocation->strategy,
+                           .cleanups = allocation->cleanups, .edges = allocation->edges };
 }
 
-int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
+void sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere)
 {
-  struct sl_kernel *kernel = plan->kernel;
-  int status = sl_deps_resolve(&plan->edges, plan->heap, plan->program, kernel, plan->target, plan->report);
-  if (status != SLUICE_OK)
-    return status;
-  sl_presence_find(&plan->presence, plan->heap, kernel);
+  sl_presence_find(&plan->presence, plan->heap, plan->kernel);
   find_statements(plan);
   drop_needless(plan, barriers_everywhere);
   sort_by_consumer(plan);
   thin_edges(plan);
   init_code(plan);
-  return SLUICE_OK;
 }
 
 /* ---- semaphores ---- */

@@ -1,6 +1,6 @@
 /* plan.h: the plan of one kernel's synchronization: what every strategy starts from and fills in.
  *
- * sl_plan_prepare resolves the dependences and drops those that need no wait; a strategy then chooses semaphores
+ * sl_plan_prepare drops the dependences that need no wait; a strategy then chooses semaphores
  * (sl_plan_share), appends register code per engine, and sl_plan_write puts the result into the tree.
  *
  * Engines are numbered densely as in ir/presence.h.
@@ -70,9 +70,8 @@ struct sl_plan {
   sl_map written;           /* (stream, register) -> 1: registers the author's code writes */
 };
 
-/* Resolves and thins the dependences. `barriers_everywhere`: the strategy's barriers satisfy everything but distance 0 within
- * one run. Returns SLUICE_OK, or SLUICE_E_INPUT after reporting. */
-int sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere);
+/* Thins the dependences. `barriers_everywhere`: the strategy's barriers satisfy everything but distance 0 within one run. */
+void sl_plan_prepare(struct sl_plan *plan, bool barriers_everywhere);
 
 /* A plan to be prepared, with a scratch heap of its own. */
 struct sl_plan sl_plan_of(const struct sl_allocation *allocation);

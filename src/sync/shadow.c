@@ -914,11 +914,9 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
   struct shadow s = { .plan = &plan, .root_is_alone = allocation->sharing != SL_SHARE_STREAM };
   plan.register_name = register_name;
   plan.state = &s;
-  int status = sl_plan_prepare(&plan, false);
-  if (status == SLUICE_OK) {
-    sl_plan_share(&plan, allocation->sharing, false);
-    status = sl_plan_check_divergence(&plan);
-  }
+  sl_plan_prepare(&plan, false);
+  sl_plan_share(&plan, allocation->sharing, false);
+  int status = sl_plan_check_divergence(&plan);
   if (status == SLUICE_OK) {
     (void)sl_vec_push(plan.heap, &s.uses);
     (void)sl_vec_push(plan.heap, &s.awaited);

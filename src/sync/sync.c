@@ -52,6 +52,12 @@ const sluice_cleanup_row *sluice_cleanups(size_t *count)
   return cleanups;
 }
 
+/* The dependences of one kernel, on a heap of their own, which the strategy takes over. */
+struct found {
+  sl_heap *heap;
+  sl_edges edges;
+};
+
 struct pipeline {
   const sluice_program *input;
   const sluice_targets *targets;
@@ -59,6 +65,8 @@ struct pipeline {
   sl_program *program; /* the copy */
   struct sl_kernel *kernel;
   const struct sl_target *target;
+  struct found *found;   /* of the kernel */
+  struct found *all_found; /* by kernel */
   sl_source source; /* of the input: the copy's statements keep their places in it */
   sl_heap scratch;
   sl_report report;
@@ -96,6 +104,18 @@ static int pass_unroll(struct pipeline *p)
   return SLUICE_OK;
 }
 
+static int pass_deps(struct pipeline *p)
+{
+  p->found->heap = sl_heap_child_new(&p->program->heap);
+  return sl_deps_resolve(&p->found->edges, p->found->heap, p->program, p->kernel, p->target, &p->report);
+}
+
+static int pass_reduce(struct pipeline *p)
+{
+  sl_deps_drop_implied(&p->found->edges, p->found->heap, p->kernel, p->target);
+  return SLUICE_OK;
+}
+
 /* Values that live longer than the instruction they were made for cannot stay in the places of the pool. */
 static unsigned needed_with(unsigned wanted)
 {
@@ -107,7 +127,8 @@ static int pass_allocate(struct pipeline *p)
 {
   static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
   struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
-                                      sharing[p->options->counters], needed_with(p->options->cleanups) };
+                                      sharing[p->options->counters], needed_with(p->options->cleanups),
+                                      p->found->heap, p->found->edges };
   switch (p->options->alloc) {
   case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(&allocation);
   case SLUICE_ALLOC_UNROLL:
@@ -145,12 +166,15 @@ static const sluice_pass pass_table[] = {
   { "strip", "existing synchronization is refused, or with --resync taken out" },
   { "expand", "`a|b.op` and `*.op` become one copy per engine" },
   { "unroll", "loops are written out by the factor they ask for, with --alloc=unroll entirely" },
+  { "deps", "dependences are found from accesses, or taken from the lines of an `explicit` kernel" },
+  { "reduce", "dependences that others imply are dropped, but for those of an `explicit` kernel" },
   { "allocate", "semaphores, waits, updates and threshold code by the chosen strategy" },
   { "epilogue", "all streams meet and semaphores get their start values back" },
   { "verify", "engines agree on what they now count, indices that became numbers are in range" },
   { "limits", "semaphores, registers and counts fit the target" },
 };
-static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,    pass_expand,   pass_unroll, pass_allocate,
+static int (*const pass_functions[])(struct pipeline *p) = { pass_strip,  pass_expand,   pass_unroll,
+                                                             pass_deps,   pass_reduce,   pass_allocate,
                                                              pass_epilogue, pass_verify, pass_limits };
 enum { PASS_COUNT = sizeof pass_table / sizeof *pass_table };
 _Static_assert(sizeof pass_functions / sizeof *pass_functions == PASS_COUNT, "one function per row");
@@ -176,6 +200,7 @@ static int run_passes(struct pipeline *p)
     int status = SLUICE_OK;
     for (uint32_t k = 0; k < p->program->kernels.len && status == SLUICE_OK; k++) {
       p->kernel = p->program->kernels.data[k];
+      p->found = &p->all_found[k];
       p->target = sl_target_find(p->targets, sl_text(p->program, p->kernel->target));
       assert(p->target && "the program is verified, so its target is known");
       status = pass_functions[i](p);
@@ -192,6 +217,7 @@ static int sync_guarded(void *arg)
 {
   struct pipeline *p = arg;
   sl_program_copy_into(p->program, p->input);
+  p->all_found = sl_heap_calloc(&p->scratch, p->program->kernels.len + 1u, sizeof *p->all_found);
   return run_passes(p);
 }
 

@@ -296,7 +296,7 @@ static int collect(struct unroller *u)
 {
   struct sl_kernel *kernel = u->kernel;
   sl_edges edges = { 0 };
-  int status = sl_deps_resolve(&edges, u->heap, u->program, kernel, u->target, u->report);
+  int status = sl_deps_resolve_reduced(&edges, u->heap, u->program, kernel, u->target, u->report);
   u->of_consumer = sl_heap_calloc(u->heap, kernel->stmts.len, sizeof *u->of_consumer);
   u->of_block = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_block);
   u->of_inner = sl_heap_calloc(u->heap, kernel->blocks.len, sizeof *u->of_inner);
