@@ -141,6 +141,7 @@ void sl_footprints_init(struct sl_footprints *f, sl_heap *heap, const sl_program
   sl_forms_init(&f->forms, heap, kernel, program->names.len);
   (void)sl_vec_extend(heap, &f->trips, kernel->blocks.len);
   (void)sl_vec_extend(heap, &f->buffers, kernel->buffers.len);
+  sl_vec_reserve(heap, &f->accesses, kernel->operands.len);
   for (sl_index i = 1; i < kernel->buffers.len; i++)
     add_buffer(f, program, i);
   number_memories(f);
@@ -252,8 +253,9 @@ static void add_access(struct sl_footprints *f, sl_index stmt, uint16_t number, 
     return;
   const struct sl_memory_buffer *memory = &f->buffers.data[*at];
   uint32_t count = f->kernel->buffers.data[*at].dim_count, first = sl_vec_extend(f->heap, &f->dims, count);
-  struct sl_footprint access = { .stmt = stmt, .operand = number, .flags = flags, .buffer = *at,
-                                 .memory = memory->memory, .first_dim = first };
+  struct sl_footprint access = { .stmt = stmt, .block = f->kernel->stmts.data[stmt].block,
+                                 .stream = sl_stmt_op(f->kernel, stmt)->stream, .operand = number, .flags = flags,
+                                 .buffer = *at, .memory = memory->memory, .first_dim = first };
   bool is_constant = count <= (memory->partition_dim < 0 ? 1u : 2u);
   for (uint32_t i = 0; i < count; i++) {
     int64_t size = f->sizes.data[memory->first_size + i];
@@ -284,8 +286,8 @@ void sl_footprints_add(struct sl_footprints *f, sl_index stmt)
     const struct sl_operand *operand = &f->kernel->operands.data[op->first_operand + i];
     bool writes = i < op->dst_count && !is_load;
     uint8_t flags = writes ? SL_FOOTPRINT_WRITES : SL_FOOTPRINT_READS;
-    if (operand->read_write)
-      flags |= SL_FOOTPRINT_READS;
+    flags |= operand->read_write ? SL_FOOTPRINT_READS : 0;
+    flags |= is_load ? SL_FOOTPRINT_STALLS : 0;
     add_access(f, stmt, (uint16_t)i, operand, flags);
   }
 }

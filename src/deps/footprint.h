@@ -29,13 +29,15 @@ struct sl_access_dim {
 enum {
   SL_FOOTPRINT_READS = 1,
   SL_FOOTPRINT_WRITES = 2,
-  SL_FOOTPRINT_DENSE = 4,    /* a box without holes: it covers its whole place */
-  SL_FOOTPRINT_EXACT = 8,    /* the place is the access, seen from inside all its loops */
-  SL_FOOTPRINT_ANYWHERE = 16 /* some index is `?`, a register, or cannot be told */
+  SL_FOOTPRINT_DENSE = 4,     /* a box without holes: it covers its whole place */
+  SL_FOOTPRINT_EXACT = 8,     /* the place is the access, seen from inside all its loops */
+  SL_FOOTPRINT_ANYWHERE = 16, /* some index is `?`, a register, or cannot be told */
+  SL_FOOTPRINT_STALLS = 32    /* of a load: its engine stops for it */
 };
 
 struct sl_footprint {
-  sl_index stmt;
+  sl_index stmt, block; /* block: where it stands */
+  uint32_t stream;      /* it retires on */
   uint16_t operand;
   uint8_t flags;
   sl_index buffer;

@@ -50,7 +50,8 @@ struct hidden { /* accesses [first, end) of the other arm */
 };
 
 struct inference {
-  sl_heap *heap;
+  sl_heap *heap; /* scratch */
+  sl_heap *edge_heap;
   const struct sl_kernel *kernel;
   sl_edges *edges;
   struct sl_footprints f;
@@ -124,10 +125,9 @@ static struct sl_edge make_edge(const struct inference *in, const struct sl_foot
 {
   return (struct sl_edge){ .producer = p->stmt, .consumer = c->stmt, .block = block, .k = k, .line = SL_NO_LINE,
                            .kind = (uint8_t)kind_of(in, p, c), .producer_operand = p->operand,
-                           .consumer_operand = c->operand, .producer_block = in->kernel->stmts.data[p->stmt].block,
-                           .producer_stalls = sl_stmt_op(in->kernel, p->stmt)->code == SL_OP_REG_LOAD,
-                           .producer_position = in->position[p->stmt],
-                           .producer_stream = sl_stmt_op(in->kernel, p->stmt)->stream };
+                           .consumer_operand = c->operand, .producer_block = p->block,
+                           .producer_stalls = p->flags & SL_FOOTPRINT_STALLS,
+                           .producer_position = in->position[p->stmt], .producer_stream = p->stream };
 }
 
 static void give_reason(struct sl_edge *edge, const struct sl_edge *found)
@@ -137,20 +137,33 @@ static void give_reason(struct sl_edge *edge, const struct sl_edge *found)
   edge->consumer_operand = found->consumer_operand;
 }
 
+/* The edge that the ends already have for this consumer and block, or NULL. */
+static struct sl_edge *find_edge(const struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                                 sl_index block)
+{
+  enum { FEW = 16 };
+  uint32_t count = in->edges->len - in->first_edge, at = in->edges->len;
+  if (count <= FEW) /* they are at hand */
+    while (at > in->first_edge && in->edges->data[at - 1].producer != p->stmt)
+      at--;
+  else
+    at = in->edge_of[p->stmt];
+  if (at <= in->first_edge || at > in->edges->len)
+    return NULL;
+  struct sl_edge *edge = &in->edges->data[at - 1];
+  return edge->producer == p->stmt && edge->consumer == c->stmt && edge->block == block ? edge : NULL;
+}
+
 /* Appends an edge, or strengthens the one that its ends already have for this consumer and block. */
 static struct sl_edge *put_edge(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
                                 sl_index block, uint32_t k)
 {
-  struct sl_edge found = make_edge(in, p, c, block, k);
-  uint32_t at = in->edge_of[p->stmt];
-  bool is_there = at > in->first_edge && at <= in->edges->len && in->edges->data[at - 1].producer == p->stmt &&
-                  in->edges->data[at - 1].block == block && in->edges->data[at - 1].consumer == c->stmt;
-  if (!is_there) {
-    sl_vec_add(in->heap, in->edges, found);
+  struct sl_edge found = make_edge(in, p, c, block, k), *edge = find_edge(in, p, c, block);
+  if (!edge) {
+    sl_vec_add(in->edge_heap, in->edges, found);
     in->edge_of[p->stmt] = in->edges->len;
     return &in->edges->data[in->edges->len - 1];
   }
-  struct sl_edge *edge = &in->edges->data[at - 1];
   if (k < edge->k || (k == edge->k && says_more((enum sl_edge_kind)found.kind, (enum sl_edge_kind)edge->kind)))
     give_reason(edge, &found);
   edge->k = k < edge->k ? k : edge->k;
@@ -285,21 +298,30 @@ static int64_t shifted(int64_t end, int64_t by, int64_t none)
   return is_none || __builtin_add_overflow(end, by, &sum) ? none : sum;
 }
 
+/* Meets what a group holds where the access is when its sum is that much more than the group's. */
+static void meet_shifted(struct inference *in, const struct meeting *meeting, uint32_t group, struct sl_range shift)
+{
+  const struct sl_footprint *c = access_at(in, meeting->consumer);
+  int64_t min = shifted(c->place.min, shift.min, SL_NO_MIN), max = shifted(c->place.max, shift.max, SL_NO_MAX);
+  const struct sl_touch_map *map = &in->groups.data[group].map;
+  struct sl_touch_cursor cursor = sl_touch_find(map, min);
+  for (const struct sl_touched *at; (at = sl_touch_get(map, &cursor)) != NULL && at->min < max; sl_touch_step(&cursor)) {
+    meet_list(in, meeting, at->first[SL_TOUCH_WRITERS]);
+    if (writes(c))
+      meet_list(in, meeting, at->first[SL_TOUCH_READERS]);
+  }
+}
+
 static void meet_group(struct inference *in, const struct meeting *meeting, uint32_t group)
 {
-  const struct sl_footprint c = *access_at(in, meeting->consumer);
-  struct shifts shifts = shifts_between(in, c.varying, in->groups.data[group].varying, meeting->carrying);
-  for (uint32_t i = 0; i < shifts.count; i++) {
-    int64_t min = shifted(c.place.min, shifts.at[i].min, SL_NO_MIN);
-    int64_t max = shifted(c.place.max, shifts.at[i].max, SL_NO_MAX);
-    const struct sl_touch_map *map = &in->groups.data[group].map;
-    struct sl_touch_cursor cursor = sl_touch_find(map, min);
-    for (const struct sl_touched *at; (at = sl_touch_get(map, &cursor)) != NULL && at->min < max; sl_touch_step(&cursor)) {
-      meet_list(in, meeting, at->first[SL_TOUCH_WRITERS]);
-      if (writes(&c))
-        meet_list(in, meeting, at->first[SL_TOUCH_READERS]);
-    }
+  sl_sum varying = access_at(in, meeting->consumer)->varying, other = in->groups.data[group].varying;
+  if (varying == other && (!meeting->carrying || !varying)) {
+    meet_shifted(in, meeting, group, (struct sl_range){ 0, 0 });
+    return;
   }
+  struct shifts shifts = shifts_between(in, varying, other, meeting->carrying);
+  for (uint32_t i = 0; i < shifts.count; i++)
+    meet_shifted(in, meeting, group, shifts.at[i]);
 }
 
 static void meet_all(struct inference *in, const struct meeting *meeting)
@@ -319,7 +341,7 @@ static bool fixed_to_each_other(const struct sl_footprint *a, const struct sl_fo
 static void meet_same(struct inference *in, const struct meeting *meeting, uint32_t producer)
 {
   const struct sl_footprint *p = access_at(in, producer), *c = access_at(in, meeting->consumer);
-  sl_index common = sl_common_block(in->kernel, p->stmt, c->stmt);
+  sl_index common = sl_common_block_of(in->kernel, p->block, c->block);
   if (!fixed_to_each_other(p, c) && !sl_conflict_same(&in->f, p, c, common))
     return;
   const struct sl_edge *edge = put_edge(in, p, c, common, 0);
@@ -401,7 +423,7 @@ static void meet_carried(struct inference *in, const struct meeting *meeting, ui
     k = sl_conflict_distance(&in->f, p, c, meeting->carrying, trips);
   if (k == 0)
     return;
-  sl_index inner = innermost_loop(in->kernel, sl_common_block(in->kernel, p->stmt, c->stmt));
+  sl_index inner = innermost_loop(in->kernel, sl_common_block_of(in->kernel, p->block, c->block));
   if (inner == meeting->carrying)
     remember(in, put_edge(in, p, c, meeting->carrying, k));
   else if (!goes_across(in, p, c, meeting->carrying, inner))
@@ -464,9 +486,7 @@ static bool is_ended(void *user, uint32_t access)
     return false;
   if (writes(by))
     return true;
-  const struct sl_kernel *kernel = ending->in->kernel;
-  return access >= ending->in->scope.first_access &&
-         sl_stmt_op(kernel, by->stmt)->stream == sl_stmt_op(kernel, at->stmt)->stream;
+  return access >= ending->in->scope.first_access && by->stream == at->stream;
 }
 
 static void note_ended(void *user, int64_t min, int64_t max, const struct sl_touch *touch)
@@ -669,19 +689,15 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
                    const struct sl_target *target)
 {
   sl_heap *scratch = sl_heap_child_new(heap);
-  sl_edges found = { 0 };
-  struct inference in = { .heap = scratch, .program = program, .kernel = kernel, .edges = &found };
+  struct inference in = { .heap = scratch, .edge_heap = heap, .program = program, .kernel = kernel, .edges = edges };
   sl_footprints_init(&in.f, scratch, program, kernel, target);
   sl_touches_init(&in.touches, scratch);
   (void)sl_vec_push(scratch, &in.groups);
+  sl_vec_reserve(scratch, &in.met, kernel->operands.len);
   in.groups_of = sl_heap_calloc(scratch, kernel->buffers.len, sizeof *in.groups_of);
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_positions(&in);
   find_weak(&in);
   walk(&in, kernel->root);
-  sl_vec_reserve(heap, edges, found.len);
-  if (found.len)
-    memcpy(&edges->data[edges->len], found.data, found.len * sizeof *found.data);
-  edges->len += found.len;
   sl_heap_child_free(scratch);
 }

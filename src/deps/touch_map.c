@@ -156,18 +156,40 @@ static void remove_at(struct sl_touch_map *map, sl_heap *heap, struct sl_touch_c
   cursor->at = 0;
 }
 
-/* Cuts the interval that holds `byte` inside in two. */
-static void cut(struct sl_touch_map *map, struct sl_touches *touches, int64_t byte)
+/* Cuts the interval at the cursor in two at a byte inside; the cursor is at the lower part. */
+static void cut(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor, int64_t byte)
 {
-  struct sl_touch_cursor cursor = sl_touch_find(map, byte);
-  struct sl_touched *interval = sl_touch_get(map, &cursor);
-  if (!interval || interval->min >= byte)
-    return;
-  struct sl_touched lower = { .min = interval->min, .max = byte };
+  struct sl_touched *interval = sl_touch_get(map, cursor), lower = *interval;
+  assert(interval->min < byte && byte < interval->max);
+  lower.max = byte;
   for (uint32_t list = 0; list < SL_TOUCH_LISTS; list++)
     lower.first[list] = copy_list(touches, interval->first[list]);
   interval->min = byte;
-  insert(map, touches->heap, &cursor, lower);
+  insert(map, touches->heap, cursor, lower);
+}
+
+/* The first interval behind `min`, cut so that it does not begin before it. */
+static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touches *touches, int64_t min)
+{
+  struct sl_touch_cursor cursor = sl_touch_find(map, min);
+  const struct sl_touched *interval = sl_touch_get(map, &cursor);
+  if (interval && interval->min < min) {
+    cut(map, touches, &cursor, min);
+    cursor.at++;
+  }
+  return cursor;
+}
+
+/* The interval at the cursor if it begins before `max`, cut so that it ends there at the latest; else NULL. */
+static struct sl_touched *get_until(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor,
+                                    int64_t max)
+{
+  struct sl_touched *interval = sl_touch_get(map, cursor);
+  if (!interval || interval->min >= max)
+    return NULL;
+  if (interval->max > max)
+    cut(map, touches, cursor, max);
+  return sl_touch_get(map, cursor);
 }
 
 /* ---- adding ---- */
@@ -190,12 +212,10 @@ void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t 
                   struct sl_touch touch, bool is_new)
 {
   assert(min < max);
-  cut(map, touches, min);
-  cut(map, touches, max);
-  struct sl_touch_cursor cursor = sl_touch_find(map, min);
+  struct sl_touch_cursor cursor = find_from(map, touches, min);
   while (min < max) {
-    struct sl_touched *interval = sl_touch_get(map, &cursor);
-    int64_t gap_end = interval && interval->min < max ? interval->min : max;
+    struct sl_touched *interval = get_until(map, touches, &cursor, max);
+    int64_t gap_end = interval ? interval->min : max;
     if (min < gap_end) {
       struct sl_touched made = { .min = min, .max = gap_end };
       touch.next = 0;
@@ -262,10 +282,8 @@ void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64
                      int32_t row_max, bool all, const struct sl_touch_sweep *sweep)
 {
   struct removal removal = { touches, sweep, row_min, row_max };
-  cut(map, touches, min);
-  cut(map, touches, max);
-  struct sl_touch_cursor cursor = sl_touch_find(map, min);
-  for (struct sl_touched *interval; (interval = sl_touch_get(map, &cursor)) != NULL && interval->min < max;) {
+  struct sl_touch_cursor cursor = find_from(map, touches, min);
+  for (struct sl_touched *interval; (interval = get_until(map, touches, &cursor, max)) != NULL;) {
     if (all)
       shrink_list(&removal, interval, &interval->first[SL_TOUCH_WRITERS]);
     shrink_list(&removal, interval, &interval->first[SL_TOUCH_READERS]);
