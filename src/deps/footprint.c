@@ -239,6 +239,7 @@ static void place(struct sl_footprint *access)
 {
   access->varying = access->byte_sum;
   access->place = access->bytes;
+  access->copies = 1;
   access->place_row_min = access->row_sum ? 0 : access->row_min;
   access->place_row_max = access->row_sum ? NO_ROW : access->row_max;
   if (access->flags & SL_FOOTPRINT_DENSE)
@@ -339,6 +340,41 @@ static int64_t move_end(int64_t end, int64_t by, bool is_min)
   return has_none || __builtin_add_overflow(end, by, &moved) ? none : moved;
 }
 
+enum { COPIES_MAX = 8 };
+
+/* Places of a term with few values, as copies; false when the access has copies already, or the places have no ends. */
+static bool add_copies(struct sl_footprint *access, struct sl_range range, int64_t factor)
+{
+  int64_t values, stride = factor < 0 ? -factor : factor, first, span;
+  if (access->copies > 1 || access->place.min == SL_NO_MIN || access->place.max == SL_NO_MAX || range.min == SL_NO_MIN ||
+      range.max == SL_NO_MAX || factor == INT64_MIN || __builtin_sub_overflow(range.max, range.min, &values) ||
+      values >= COPIES_MAX)
+    return false;
+  if (__builtin_mul_overflow(factor < 0 ? range.max : range.min, factor, &first) ||
+      __builtin_mul_overflow(stride, values, &span) || __builtin_add_overflow(access->place.min, first, &first) ||
+      first == SL_NO_MIN || __builtin_add_overflow(first, access->place.max - access->place.min, &values) ||
+      __builtin_add_overflow(values, span, &values) || values == SL_NO_MAX)
+    return false;
+  access->place = (struct sl_interval){ first, first + (access->place.max - access->place.min) };
+  access->copies = (uint8_t)(range.max - range.min + 1);
+  access->stride = stride;
+  return true;
+}
+
+/* Widens every copy; without ends there is one. */
+static void widen(struct sl_footprint *access, struct sl_range range)
+{
+  access->place.min = move_end(access->place.min, range.min, true);
+  access->place.max = move_end(access->place.max, range.max, false);
+  int64_t last;
+  bool has_ends = access->place.min != SL_NO_MIN && access->place.max != SL_NO_MAX;
+  if (!has_ends || __builtin_add_overflow(access->place.max, (access->copies - 1) * access->stride, &last)) {
+    if (access->copies > 1)
+      access->place = (struct sl_interval){ SL_NO_MIN, SL_NO_MAX };
+    access->copies = 1;
+  }
+}
+
 void sl_footprint_leave(struct sl_footprints *f, struct sl_footprint *access, sl_index body)
 {
   if (access->varying == 0 || !sl_sum_depends(&f->forms, access->varying, body))
@@ -348,13 +384,13 @@ void sl_footprint_leave(struct sl_footprints *f, struct sl_footprint *access, sl
   struct sl_range range = { 0, 0 };
   for (uint32_t i = 0; i < count; i++) {
     struct sl_term term = f->forms.terms.data[f->forms.sums.data[access->varying].first + i];
-    if (sl_atom_depends(&f->forms, term.atom, body))
-      range = sl_range_add(range, sl_range_scale(f->forms.atoms.data[term.atom].range, term.factor));
-    else
+    struct sl_range values = f->forms.atoms.data[term.atom].range;
+    if (!sl_atom_depends(&f->forms, term.atom, body))
       rest = sl_form_add(&f->forms, rest, sl_form_of_atom(&f->forms, term.atom), term.factor);
+    else if (!add_copies(access, values, term.factor))
+      range = sl_range_add(range, sl_range_scale(values, term.factor));
   }
   access->flags &= (uint8_t)~SL_FOOTPRINT_EXACT;
   access->varying = rest.sum;
-  access->place.min = move_end(access->place.min, range.min, true);
-  access->place.max = move_end(access->place.max, range.max, false);
+  widen(access, range);
 }

@@ -47,8 +47,11 @@ struct sl_footprint {
   sl_sum byte_sum, row_sum;
   struct sl_interval bytes; /* [min, max) around the sum; no end: not known */
   int32_t row_min, row_max; /* the same for partitions; INT32_MAX: no end */
-  /* The place, as seen from the loops that are still open. */
+  /* The place, as seen from the loops that are still open: `copies` times, `stride` bytes apart (a rotation whose loop has
+   * been left). */
   sl_sum varying;
+  uint8_t copies;
+  int64_t stride;
   struct sl_interval place;
   int32_t place_row_min, place_row_max;
 };
@@ -105,5 +108,12 @@ static inline int64_t sl_footprint_exact_trips(const struct sl_footprints *footp
 }
 /* Sees an access from outside a loop: its place becomes what it covers in all iterations. */
 void sl_footprint_leave(struct sl_footprints *footprints, struct sl_footprint *access, sl_index body);
+
+/* Copy number `copy` of the place. */
+static inline struct sl_interval sl_footprint_place(const struct sl_footprint *access, uint32_t copy)
+{
+  int64_t by = (int64_t)copy * access->stride;
+  return (struct sl_interval){ access->place.min + by, access->place.max + by };
+}
 
 #endif

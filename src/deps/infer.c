@@ -298,17 +298,28 @@ static int64_t shifted(int64_t end, int64_t by, int64_t none)
   return is_none || __builtin_add_overflow(end, by, &sum) ? none : sum;
 }
 
+static void meet_interval(struct inference *in, const struct meeting *meeting, uint32_t group, struct sl_interval place)
+{
+  const struct sl_touch_map *map = &in->groups.data[group].map;
+  bool all = writes(access_at(in, meeting->consumer));
+  struct sl_touch_cursor cursor = sl_touch_find(map, place.min);
+  for (const struct sl_touched *at; (at = sl_touch_get(map, &cursor)) != NULL && at->min < place.max;
+       sl_touch_step(&cursor)) {
+    meet_list(in, meeting, at->first[SL_TOUCH_WRITERS]);
+    if (all)
+      meet_list(in, meeting, at->first[SL_TOUCH_READERS]);
+  }
+}
+
 /* Meets what a group holds where the access is when its sum is that much more than the group's. */
 static void meet_shifted(struct inference *in, const struct meeting *meeting, uint32_t group, struct sl_range shift)
 {
   const struct sl_footprint *c = access_at(in, meeting->consumer);
-  int64_t min = shifted(c->place.min, shift.min, SL_NO_MIN), max = shifted(c->place.max, shift.max, SL_NO_MAX);
-  const struct sl_touch_map *map = &in->groups.data[group].map;
-  struct sl_touch_cursor cursor = sl_touch_find(map, min);
-  for (const struct sl_touched *at; (at = sl_touch_get(map, &cursor)) != NULL && at->min < max; sl_touch_step(&cursor)) {
-    meet_list(in, meeting, at->first[SL_TOUCH_WRITERS]);
-    if (writes(c))
-      meet_list(in, meeting, at->first[SL_TOUCH_READERS]);
+  for (uint32_t copy = 0; copy < c->copies; copy++) {
+    struct sl_interval place = sl_footprint_place(c, copy);
+    place.min = shifted(place.min, shift.min, SL_NO_MIN);
+    place.max = shifted(place.max, shift.max, SL_NO_MAX);
+    meet_interval(in, meeting, group, place);
   }
 }
 
@@ -586,6 +597,17 @@ static void walk_branch(struct inference *in, sl_index stmt)
   in->hidden.len--;
 }
 
+/* Adds an access to a group, all copies of its place. */
+static void add_touches(struct inference *in, uint32_t group, uint32_t access, enum sl_touch_list list)
+{
+  const struct sl_footprint at = *access_at(in, access);
+  struct sl_touch touch = { access, at.place_row_min, at.place_row_max, 0 };
+  for (uint32_t copy = 0; copy < at.copies; copy++) {
+    struct sl_interval place = sl_footprint_place(&at, copy);
+    sl_touch_add(&in->groups.data[group].map, &in->touches, place.min, place.max, list, touch, at.copies == 1);
+  }
+}
+
 /* Moves what a group holds to where it is as seen from outside the loop. */
 static void move_group(struct inference *in, uint32_t index)
 {
@@ -601,9 +623,7 @@ static void move_group(struct inference *in, uint32_t index)
         in->met.data[access] = in->query;
         const struct sl_footprint moved = *access_at(in, access);
         uint32_t group = open_group(in, moved.memory, moved.varying);
-        struct sl_touch whole = { access, moved.place_row_min, moved.place_row_max, 0 };
-        sl_touch_add(&in->groups.data[group].map, &in->touches, moved.place.min, moved.place.max,
-                     (enum sl_touch_list)list, whole, true);
+        add_touches(in, group, access, (enum sl_touch_list)list);
       }
   sl_touch_map_free(&map, &in->touches);
 }
