@@ -66,7 +66,6 @@ static void number_stmt(struct numbering *n, sl_index at, uint32_t depth, sl_ind
     number_block(n, branch->then_block, depth + 1, branch->then_block);
     if (branch->else_block)
       number_block(n, branch->else_block, depth + 1, branch->else_block);
-    n->r->blocks[branch->then_block].beyond = n->position + 1;
   }
 }
 
@@ -82,7 +81,6 @@ static void number_block(struct numbering *n, sl_index block, uint32_t depth, sl
   for (sl_index at = kernel->blocks.data[block].first; at; at = kernel->stmts.data[at].next)
     number_stmt(n, at, depth, region);
   info->end = n->position;
-  info->beyond = n->position + 1;
 }
 
 static void find_blocks(struct sl_reducer *r)

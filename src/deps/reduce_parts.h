@@ -16,7 +16,6 @@ enum { SL_NO_WEIGHT = 0xffffffffu };
 
 struct sl_reduce_block {
   uint32_t begin, end;  /* positions of what is in it, at any depth */
-  uint32_t beyond;      /* the position after its loop or branch */
   uint32_t depth;
   sl_index region;
   uint32_t producers;   /* those in it that are asked for from outside: list through sl_reduce_producer.next */

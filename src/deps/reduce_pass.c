@@ -508,7 +508,7 @@ static bool next_iteration(struct pass *p)
 static void add_exits(const struct pass *p, const struct sl_reduce_producer *producer, struct sl_reduce_view *view)
 {
   struct sl_reducer *r = p->r;
-  uint32_t beyond = r->blocks[p->block].beyond;
+  uint32_t beyond = r->blocks[p->block].end + 1;
   struct sl_reduce_sign exit = { .chain = producer->chain, .position = beyond, .inner_chain = producer->chain };
   if (!view->inner)
     sl_vec_add(r->heap, &r->signs, exit);

@@ -115,9 +115,35 @@ static void vary_edge(struct subject *subject, struct sl_edge *edge)
   edge->inner_k = (int32_t)draw(subject, 5) - 2;
 }
 
+/* An edge from the producer of one to the consumer of another, carried by any loop around both. */
+static void add_edge(struct subject *subject, uint32_t count)
+{
+  const struct sl_kernel *kernel = subject->kernel;
+  struct sl_edge edge = subject->edges.data[draw(subject, count)];
+  edge.consumer = subject->edges.data[draw(subject, count)].consumer;
+  edge.block = sl_common_block(kernel, edge.producer, edge.consumer);
+  edge.k = 0;
+  bool is_backward = true;
+  for (sl_index at = edge.producer; at && is_backward; at = sl_walk_next(kernel, kernel->root, at))
+    is_backward = at != edge.consumer || at == edge.producer;
+  if (is_backward || draw(subject, 2)) {
+    while (edge.block != kernel->root && draw(subject, 3) == 0)
+      edge.block = sl_block_parent(kernel, edge.block);
+    while (edge.block != kernel->root && kernel->stmts.data[kernel->blocks.data[edge.block].owner].kind != SL_STMT_LOOP)
+      edge.block = sl_block_parent(kernel, edge.block);
+    edge.k = 1 + (uint32_t)draw(subject, 3);
+    if (edge.block == kernel->root)
+      return;
+  }
+  sl_vec_add(subject->heap, &subject->edges, edge);
+}
+
 static void vary_edges(struct subject *subject)
 {
   uint32_t count = subject->edges.len;
+  for (uint32_t i = 0; i < count && draw(subject, 8); i++)
+    add_edge(subject, count);
+  count = subject->edges.len;
   for (uint32_t i = 0; i < count; i++) {
     vary_edge(subject, &subject->edges.data[i]);
     if (draw(subject, 4) == 0) { /* another one of the same ends */
