@@ -192,6 +192,7 @@ static void sort_by_consumer(struct sl_reducer *r, const bool *counts, uint32_t 
     if (counts[i])
       r->incoming[start[r->edges[i].consumer + 1]++] = incoming_of(r, i);
   r->first_incoming = start;
+  r->incoming_count = start[stmts];
 }
 
 /* Chains of the streams that take part; lanes are columns of clocks only when blocks nest, for only exits need them. */
@@ -331,7 +332,7 @@ static int compare_exports(const void *x, const void *y)
 
 static void note_edges(struct sl_reducer *r)
 {
-  for (uint32_t i = 0; i < r->first_incoming[r->kernel->stmts.len]; i++)
+  for (uint32_t i = 0; i < r->incoming_count; i++)
     note_edge(r, i);
   if (r->exports.len)
     qsort(r->exports.data, r->exports.len, sizeof *r->exports.data, compare_exports);

@@ -85,6 +85,7 @@ struct sl_reducer {
   uint32_t *position;                   /* by statement */
   uint32_t *first_incoming;             /* by statement and one more: into incoming */
   struct sl_reduce_edge *incoming;
+  uint32_t incoming_count;
   uint32_t *producer_of;                /* by statement; 0 none */
   sl_vec(struct sl_reduce_producer) producers; /* (from 1), in text order */
   sl_vec(struct sl_reduce_view) views;  /* (from 1) */

@@ -163,6 +163,8 @@ static void learn_all(struct pass *p, sl_moment *clock, uint32_t from, uint32_t 
   for (uint32_t i = from; i < to; i++) {
     const struct sl_reduce_edge *in = &p->r->incoming[i];
     const sl_moment *evidence = evidence_of(p, in);
+    if (i + SL_PREFETCH_AHEAD < p->r->incoming_count)
+      sl_prefetch(clock_of(p, p->r->incoming[i + SL_PREFETCH_AHEAD].producer, false));
     if (evidence)
       learn(p, clock, in, evidence);
   }
