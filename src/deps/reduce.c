@@ -104,8 +104,8 @@ static uint32_t retires_on(const struct sl_kernel *kernel, sl_index stmt)
 /* A load that its own engine stops for: whatever the engine issues after it comes after its retirement. */
 static bool is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
-  return sl_issue_stream(kernel, retires_on(kernel, edge->consumer)) == edge->producer_stream &&
-         sl_stmt_op(kernel, edge->producer)->code == SL_OP_REG_LOAD;
+  return edge->producer_stalls &&
+         sl_issue_stream(kernel, retires_on(kernel, edge->consumer)) == edge->producer_stream;
 }
 
 bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge)

@@ -223,10 +223,11 @@ static void check_attrs(struct sl_legality *l, sl_index index, sl_loc loc)
   const struct sl_buffer *buffer = &l->kernel->buffers.data[index];
   for (uint32_t i = 0; i < buffer->attr_count; i++) {
     const struct sl_attr *attr = &l->kernel->attrs.data[buffer->first_attr + i];
-    if (strcmp(sl_text(l->program, attr->name), "scratch") != 0)
+    const char *name = sl_text(l->program, attr->name);
+    if (strcmp(name, "scratch") != 0 && strcmp(name, "spilled") != 0)
       sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc ? attr->loc : loc,
-                        "buffer '%s': unknown attribute '%s', buffers know 'scratch'", buffer_name(l, index),
-                        sl_text(l->program, attr->name));
+                        "buffer '%s': unknown attribute '%s', buffers know 'scratch' and 'spilled'", buffer_name(l, index),
+                        name);
   }
 }
 

@@ -104,6 +104,8 @@ static void vary_edge(struct subject *subject, struct sl_edge *edge)
   if (edge->k == 0)
     return;
   edge->across = draw(subject, 2);
+  edge->inner_block = SL_NONE;
+  edge->inner_k = 0;
   sl_index common = sl_common_block(kernel, edge->producer, edge->consumer), inner = SL_NONE;
   for (sl_index block = common; block != edge->block; block = sl_block_parent(kernel, block))
     inner = block;
@@ -123,6 +125,9 @@ static void add_edge(struct subject *subject, uint32_t count)
   edge.consumer = subject->edges.data[draw(subject, count)].consumer;
   edge.block = sl_common_block(kernel, edge.producer, edge.consumer);
   edge.k = 0;
+  edge.across = false;
+  edge.inner_block = SL_NONE;
+  edge.inner_k = 0;
   bool is_backward = true;
   for (sl_index at = edge.producer; at && is_backward; at = sl_walk_next(kernel, kernel->root, at))
     is_backward = at != edge.consumer || at == edge.producer;
@@ -264,15 +269,22 @@ static void count(struct subject *subject, uint32_t edge, bool by_reference)
   state->only_reference += !ours && by_reference;
 }
 
+/* The reference knows no vectors and nothing across visits: without them it drops no more. */
 static bool drops_enough(struct subject *subject)
 {
-  bool *implied = sl_heap_calloc(subject->heap, subject->edges.len + 1u, sizeof *implied);
-  sl_oracle_reduce(implied, subject->kernel, subject->oracle, subject->edges.len);
-  bool enough = true;
+  struct sl_oracle_edge *plain = sl_heap_calloc(subject->heap, subject->edges.len + 1u, sizeof *plain);
+  uint32_t *number = sl_heap_calloc(subject->heap, subject->edges.len + 1u, sizeof *number), plain_count = 0;
+  bool *implied = sl_heap_calloc(subject->heap, subject->edges.len + 1u, sizeof *implied), enough = true;
   for (uint32_t i = 0; i < subject->edges.len; i++) {
-    count(subject, i, implied[i]);
-    if (implied[i] && sl_reduced_is_kept(&subject->reductions.edges[i]))
-      enough = sl_fail(subject->failure, "kept", "%s is kept, the reference drops it", edge_text(subject, i));
+    number[plain_count] = i;
+    if (!subject->oracle[i].across && !subject->oracle[i].inner_block)
+      plain[plain_count++] = subject->oracle[i];
+  }
+  sl_oracle_reduce(implied, subject->kernel, plain, plain_count);
+  for (uint32_t i = 0; i < plain_count; i++) {
+    count(subject, number[i], implied[i]);
+    if (implied[i] && sl_reduced_is_kept(&subject->reductions.edges[number[i]]))
+      enough = sl_fail(subject->failure, "kept", "%s is kept, the reference drops it", edge_text(subject, number[i]));
   }
   return enough;
 }
@@ -393,11 +405,11 @@ int main(int argc, char **argv)
   }
   struct campaign_state s = { .targets = targets };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, reduction_is_right, &s);
-  printf("edges: %llu, by hardware %.1f %%, same ends %.1f %%, implied %.1f %%, kept %.1f %%\n", (unsigned long long)s.edges,
+  printf("edges without vectors and across: %llu, by hardware %.1f %%, same ends %.1f %%, implied %.1f %%, kept %.1f %%\n", (unsigned long long)s.edges,
          percent(s.given, s.edges), percent(s.same, s.edges), percent(s.implied, s.edges), percent(s.kept, s.edges));
   printf("dropped: %llu by both, %llu by us alone, %llu by the reference alone\n", (unsigned long long)s.both,
          (unsigned long long)s.only_ours, (unsigned long long)s.only_reference);
-  printf("with vectors and across: %llu of %llu dropped\n", (unsigned long long)s.varied_dropped,
+  printf("varied: %llu of %llu dropped\n", (unsigned long long)s.varied_dropped,
          (unsigned long long)s.varied);
   printf("one kept edge dropped: %llu of %llu noticed\n", (unsigned long long)s.noticed, (unsigned long long)s.broken);
   if (s.broken >= 100 && 2 * s.noticed < s.broken) {
