@@ -182,8 +182,8 @@ static void add_pair(struct resolver *r, uint32_t line, const struct labelled *p
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
   struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
-                          .producer_stalls = producer->op_class == SL_CLASS_LOAD, .producer_block = producer->block, .producer_position = producer->position,
-                          .producer_stream = producer->stream };
+                          .producer_stalls = producer->op_class == SL_CLASS_LOAD, .producer_block = producer->block,
+                          .producer_position = producer->position, .producer_stream = producer->stream };
   if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge, cut))
     return;
   if (edge.k == 0 && producer->position >= consumer->position) {

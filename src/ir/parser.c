@@ -572,6 +572,7 @@ static void start(struct parser *p, sl_program *program, sl_report *report, cons
   p->program = program;
   p->heap = &program->heap;
   p->report = report;
+  p->expected_to = text;
   p->limit = report->errors + ERROR_LIMIT;
   report->error_limit = p->limit;
   sl_lexer_init(&p->lex, program, report, text, length);

@@ -64,6 +64,27 @@ static void test_names_with_nul_and_every_length(void **state)
   assert_int_not_equal(with_nul, sl_names_add(&names, heap, "a\0c", 3));
 }
 
+static void test_every_byte_counts_at_every_length(void **state)
+{
+  sl_heap *heap = *state;
+  sl_names names;
+  sl_names_init(&names, heap);
+  for (size_t length = 1; length < 20; length++) {
+    char text[20];
+    memset(text, 'x', sizeof text);
+    sl_name plain = sl_names_add(&names, heap, text, length);
+    for (size_t at = 0; at < length; at++) {
+      text[at] = 'y';
+      assert_int_equal(sl_names_find(&names, text, length), 0);
+      sl_name changed = sl_names_add(&names, heap, text, length);
+      assert_int_not_equal(changed, plain);
+      assert_int_equal(sl_names_find(&names, text, length), changed);
+      text[at] = 'x';
+    }
+    assert_int_equal(sl_names_find(&names, text, length), plain);
+  }
+}
+
 static void test_many_names_survive_growth(void **state)
 {
   sl_heap *heap = *state;
@@ -110,6 +131,7 @@ int main(void)
     unit_test_with_heap(test_no_name_is_the_empty_text),
     unit_test_with_heap(test_find_does_not_add),
     unit_test_with_heap(test_names_with_nul_and_every_length),
+    unit_test_with_heap(test_every_byte_counts_at_every_length),
     unit_test_with_heap(test_many_names_survive_growth),
     unit_test_with_heap(test_a_copy_is_apart),
   };
