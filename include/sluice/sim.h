@@ -157,7 +157,7 @@ SLUICE_API const sluice_sim_stream *sluice_sim_streams(const sluice_sim_result *
 /** Idle time before one instruction because of one wait, summed over its executions. Texts are owned by the result. */
 typedef struct sluice_sim_stall {
   const char *engine;         /**< that was idle */
-  const char *label;          /**< of the instruction that waited; its opcode when it has no label */
+  const char *label; /**< of the instruction that waited, or whose wait-only slot did; its opcode without label */
   uint32_t line, column;
   const char *waits_for;      /**< "s4 >= %r"; IDEAL: the dependence, "ld -> mul (i: 2)" */
   const char *producer;       /**< label of the instruction whose retirement ended most of the wait, "" when none did */

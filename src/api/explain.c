@@ -32,6 +32,7 @@ struct explain {
   sl_edges edges;
   bool *is_used; /* by statement: register operations that the threshold at hand comes from */
   sl_vec(struct question) questions;
+  sl_vec(sl_index) slots; /* of the instruction at hand: those its waits stand on */
   sl_buf out;
   char *text; /* the answer, for the caller */
 };
@@ -97,7 +98,7 @@ static void put_position(struct explain *e, sl_index stmt)
     return;
   }
   switch ((enum sl_stmt_kind)e->kernel->stmts.data[next].kind) {
-  case SL_STMT_OP: sl_buf_printf(&e->out, "before `%s` in ", op_name(e, next)); break;
+  case SL_STMT_OP: sl_buf_printf(&e->out, "before `%s` in ", op_name(e, sl_stmt_waiting(e->kernel, next))); break;
   case SL_STMT_LOOP: sl_buf_printf(&e->out, "before loop %s", name_text(e, sl_stmt_loop(e->kernel, next)->var)); return;
   case SL_STMT_IF: sl_buf_puts(&e->out, "before a branch in "); break;
   case SL_STMT_BARRIER:
@@ -434,15 +435,29 @@ static const char *gate_text(struct explain *e, const struct sl_gate *gate)
   return sl_buf_text(&buf);
 }
 
-static void put_wait(struct explain *e, sl_index stmt, uint32_t number)
+/* The slots that hold the waits of an instruction: wait-only ones before it, in order, and itself. */
+static void find_slots(struct explain *e, sl_index stmt)
 {
-  const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
-  const struct sl_gate *gate = &e->kernel->waits.data[op->first_wait + number];
+  sl_index first = stmt;
+  for (sl_index at = e->kernel->stmts.data[stmt].prev; at && e->kernel->stmts.data[at].kind == SL_STMT_OP;
+       at = e->kernel->stmts.data[at].prev)
+    if (sl_stmt_waiting(e->kernel, at) == stmt)
+      first = at;
+  e->slots.len = 0;
+  for (sl_index at = first; at != stmt; at = e->kernel->stmts.data[at].next)
+    if (sl_stmt_waiting(e->kernel, at) == stmt)
+      sl_vec_add(&e->scratch, &e->slots, at);
+  sl_vec_add(&e->scratch, &e->slots, stmt);
+}
+
+static void put_wait(struct explain *e, sl_index stmt, sl_index slot, uint32_t gate_number, uint32_t number)
+{
+  const struct sl_gate *gate = &e->kernel->waits.data[gate_number];
   const char *text = gate_text(e, gate);
-  sl_buf_printf(&e->out, "%u. wait %s\n", number + 1, text);
+  sl_buf_printf(&e->out, "%u. wait %s%s\n", number, text, slot == stmt ? "" : ", in a slot before it");
   put_dependences(e, stmt, gate);
   put_updates(e, gate);
-  put_threshold(e, stmt, gate);
+  put_threshold(e, slot, gate);
   put_cost(e, stmt, text);
 }
 
@@ -459,16 +474,23 @@ static bool is_kept(const struct explain *e, const struct sl_edge *edge)
   return stream->is_queue ? e->target->queue.ordered : e->target->engines.data[stream->engine].interlock;
 }
 
+static bool is_served(const struct explain *e, const struct sl_edge *edge)
+{
+  for (uint32_t s = 0; s < e->slots.len; s++) {
+    const struct sl_op *op = sl_stmt_op(e->kernel, e->slots.data[s]);
+    for (uint32_t w = 0; w < op->wait_count; w++)
+      if (serves(e, &e->kernel->waits.data[op->first_wait + w], edge))
+        return true;
+  }
+  return false;
+}
+
 /* The dependences of an instruction that none of its waits is for. */
 static void put_others(struct explain *e, sl_index stmt)
 {
-  const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
   for (uint32_t i = 0; i < e->edges.len; i++) {
     const struct sl_edge *edge = &e->edges.data[i];
-    bool is_served = edge->consumer != stmt;
-    for (uint32_t w = 0; w < op->wait_count && !is_served; w++)
-      is_served = serves(e, &e->kernel->waits.data[op->first_wait + w], edge);
-    if (is_served)
+    if (edge->consumer != stmt || is_served(e, edge))
       continue;
     sl_buf_puts(&e->out, "no wait for ");
     put_edge(e, edge);
@@ -481,13 +503,17 @@ static void put_others(struct explain *e, sl_index stmt)
 
 static void put_instruction(struct explain *e, sl_index stmt)
 {
-  const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
+  uint32_t number = 0;
   if (e->out.len)
     sl_buf_putc(&e->out, '\n');
   put_head(e, stmt);
-  for (uint32_t i = 0; i < op->wait_count; i++)
-    put_wait(e, stmt, i);
-  if (!op->wait_count)
+  find_slots(e, stmt);
+  for (uint32_t s = 0; s < e->slots.len; s++) {
+    const struct sl_op *op = sl_stmt_op(e->kernel, e->slots.data[s]);
+    for (uint32_t i = 0; i < op->wait_count; i++)
+      put_wait(e, stmt, e->slots.data[s], op->first_wait + i, ++number);
+  }
+  if (!number)
     sl_buf_puts(&e->out, "it waits for nothing\n");
   put_others(e, stmt);
 }

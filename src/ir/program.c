@@ -180,6 +180,21 @@ sl_index sl_op_stmt_new(struct sl_kernel *kernel, sl_loc loc)
   return stmt;
 }
 
+sl_index sl_stmt_waiting(const struct sl_kernel *kernel, sl_index stmt)
+{
+  if (kernel->stmts.data[stmt].kind != SL_STMT_OP || !sl_op_is_wait_only(sl_stmt_op(kernel, stmt)))
+    return stmt;
+  uint32_t engine = sl_issue_stream(kernel, sl_stmt_op(kernel, stmt)->stream);
+  sl_index at = kernel->stmts.data[stmt].next;
+  for (; at && kernel->stmts.data[at].kind == SL_STMT_OP; at = kernel->stmts.data[at].next) {
+    const struct sl_op *op = sl_stmt_op(kernel, at);
+    bool is_code = sl_opcode_table[op->code].op_class == SL_CLASS_REGISTER || sl_op_is_wait_only(op);
+    if (!is_code && sl_issue_stream(kernel, op->stream) == engine)
+      return at;
+  }
+  return stmt;
+}
+
 sl_index sl_block_new(struct sl_kernel *kernel, sl_index owner)
 {
   sl_index index = kernel->blocks.len;

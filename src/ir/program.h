@@ -405,6 +405,15 @@ static inline uint32_t sl_issue_stream(const struct sl_kernel *kernel, uint32_t 
   return kernel->streams.data[stream].trigger;
 }
 
+/* A slot that only carries waits, beside the instruction that has more of them. */
+static inline bool sl_op_is_wait_only(const struct sl_op *op)
+{
+  return op->code == SL_OP_NOP && !op->label && !op->inc_count && !op->set_count;
+}
+/* Of a statement that is one, the instruction whose waits it carries: the next of its issue stream in the block. Else the
+ * statement itself. */
+sl_index sl_stmt_waiting(const struct sl_kernel *kernel, sl_index stmt);
+
 /* Statements. A new one is not linked anywhere until one of the insert functions is called. */
 sl_index sl_stmt_new(struct sl_kernel *kernel, enum sl_stmt_kind kind, sl_loc loc);
 sl_index sl_op_stmt_new(struct sl_kernel *kernel, sl_loc loc); /* with a fresh op; see sl_stmt_op */

@@ -131,7 +131,7 @@ static void keep_stall(struct sim_call *call, const struct sl_simulator *sim, co
   sl_place place = sl_source_place(&call->source, sim->kernel->stmts.data[sum->stmt].loc);
   sluice_sim_stall *stall = sl_vec_push(&call->result->heap, &call->result->stalls);
   stall->engine = call->result->streams[engine].name;
-  stall->label = keep(call, label_of(sim, sum->stmt));
+  stall->label = keep(call, label_of(sim, sl_stmt_waiting(sim->kernel, sum->stmt)));
   stall->line = place.line;
   stall->column = place.column;
   stall->waits_for = sl_buf_text(&buf);

@@ -736,6 +736,7 @@ static bool do_op(struct sl_simulator *sim, uint32_t engine, sl_index stmt)
     do_load(sim, engine, stmt);
   else if (op_class == SL_CLASS_NOP)
     charge(sim, engine, sim->costs.dispatch);
+  sim->totals.wait_slots += sl_op_is_wait_only(op);
   if (op_class == SL_CLASS_NOP)
     trace_control(sim, engine, SLUICE_SLICE_CONTROL, start, own->now.at, stmt, NULL);
   sl_stamp_join(&own->retired, &own->now);

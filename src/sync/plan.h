@@ -53,6 +53,7 @@ struct sl_plan {
   sl_report *report;
   const char *strategy; /* for messages */
   unsigned cleanups;    /* enum sluice_cleanup */
+  bool waits_in_turn;   /* register operations may stand between the waits of one instruction */
   sl_name (*register_name)(void *state, const struct sl_regcode *code, struct sl_vreg_role role); /* of the strategy */
   void *state;                                                                                    /* its argument */
 

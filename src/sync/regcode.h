@@ -33,7 +33,8 @@ enum sl_code_kind {
   SL_CODE_REG,   /* dst := a op b, op an SL_OP_REG_* */
   SL_CODE_WAIT,  /* statement `at` waits for semaphore `dst` >= a */
   SL_CODE_LOOP, SL_CODE_END_LOOP,
-  SL_CODE_IF, SL_CODE_ELSE, SL_CODE_END_IF
+  SL_CODE_IF, SL_CODE_ELSE, SL_CODE_END_IF,
+  SL_CODE_SLOT_WAIT /* a wait in a slot of its own before the statement: only while the code is being written */
 };
 
 enum sl_anchor { SL_BEFORE_STMT, SL_END_OF_BLOCK };

@@ -1,7 +1,8 @@
 /* write.c: a finished plan goes into the tree. See sl_plan_write in plan.h.
  *
- * Register instructions are inserted where their anchors say, engine by engine; the waits of an instruction become one
- * slice; producers whose semaphore some wait still names get an increment, and those semaphores are declared.
+ * Register instructions are inserted where their anchors say, engine by engine; the waits of an instruction become one slice, but
+ * those with register operations behind them, which stand on a wait-only slot before it; producers whose semaphore some wait still
+ * names get an increment, and those semaphores are declared.
  */
 #include "sync/cleanup.h"
 #include "sync/plan.h"
@@ -13,6 +14,7 @@ struct writer {
   sl_map taken;     /* names of the kernel's namespace */
   sl_map registers; /* the author's registers */
   sl_map numbers;   /* wished name -> number to try next */
+  sl_name opcode_names[SL_OPCODE_COUNT];
 };
 
 static void take(struct writer *w, sl_name name)
@@ -74,6 +76,19 @@ static sl_name free_name(struct writer *w, sl_name wished)
   sl_name name = unique_name(w, &w->numbers, &w->taken, NULL, wished);
   take(w, name);
   return name;
+}
+
+static sl_index new_op(struct writer *w, enum sl_opcode code, uint32_t stream)
+{
+  struct sl_kernel *kernel = w->plan->kernel;
+  sl_index stmt = sl_op_stmt_new(kernel, SL_NO_LOC);
+  kernel->stmts.data[stmt].flags = SL_GENERATED;
+  struct sl_op *op = sl_stmt_op(kernel, stmt);
+  op->opcode = w->opcode_names[code];
+  op->code = (uint8_t)code;
+  op->stream_count = 1;
+  op->stream = stream;
+  return stmt;
 }
 
 /* ---- waits ---- */
@@ -140,17 +155,23 @@ static const struct sl_code *read_wait(struct wait_reader *reader, sl_index cons
   return is_own ? &code->code.data[reader->at++] : NULL;
 }
 
+/* Adds a wait to those of one slot, which begin at `first`. */
+static void add_gate(struct sl_plan *plan, const struct sl_code *item, const sl_name *registers, uint32_t first)
+{
+  struct sl_kernel *kernel = plan->kernel;
+  if (item->dead || !is_needed_wait(plan, item))
+    return;
+  struct sl_gate gate = make_gate(plan, item, registers);
+  if (!merge_wait(kernel, first, &gate))
+    sl_vec_add(kernel->heap, &kernel->waits, gate);
+}
+
 static void write_waits(struct sl_plan *plan, struct wait_reader *reader, sl_index consumer)
 {
   struct sl_kernel *kernel = plan->kernel;
   uint32_t first = kernel->waits.len;
-  for (const struct sl_code *item; (item = read_wait(reader, consumer));) {
-    if (item->dead || !is_needed_wait(plan, item))
-      continue;
-    struct sl_gate gate = make_gate(plan, item, reader->registers);
-    if (!merge_wait(kernel, first, &gate))
-      sl_vec_add(kernel->heap, &kernel->waits, gate);
-  }
+  for (const struct sl_code *item; (item = read_wait(reader, consumer));)
+    add_gate(plan, item, reader->registers, first);
   struct sl_op *op = sl_stmt_op(kernel, consumer);
   op->first_wait = first;
   op->wait_count = kernel->waits.len - first;
@@ -214,22 +235,17 @@ static struct sl_operand make_operand(struct sl_value value, const sl_name *regi
   return operand;
 }
 
-static void write_register_op(struct sl_plan *plan, const struct sl_regcode *code, const struct sl_code *item,
-                              const sl_name *registers, const sl_name *opcode_names)
+static void write_register_op(struct writer *w, const struct sl_regcode *code, const struct sl_code *item,
+                              const sl_name *registers)
 {
-  struct sl_kernel *kernel = plan->kernel;
+  struct sl_kernel *kernel = w->plan->kernel;
   uint32_t first = kernel->operands.len;
   sl_vec_add(kernel->heap, &kernel->operands, make_operand(sl_value_vreg(item->dst), registers));
   sl_vec_add(kernel->heap, &kernel->operands, make_operand(item->a, registers));
   if (item->op != SL_OP_REG_SET)
     sl_vec_add(kernel->heap, &kernel->operands, make_operand(item->b, registers));
-  sl_index stmt = sl_op_stmt_new(kernel, SL_NO_LOC);
-  kernel->stmts.data[stmt].flags = SL_GENERATED;
+  sl_index stmt = new_op(w, item->op, code->stream);
   struct sl_op *op = sl_stmt_op(kernel, stmt);
-  op->opcode = opcode_names[item->op];
-  op->code = item->op;
-  op->stream_count = 1;
-  op->stream = code->stream;
   op->first_operand = first;
   op->dst_count = (uint16_t)(kernel->operands.len - first);
   if (item->anchor == SL_BEFORE_STMT)
@@ -281,13 +297,57 @@ static sl_name *name_registers(struct writer *w, const struct sl_regcode *code)
   return registers;
 }
 
-static void write_register_ops(struct sl_plan *plan, const struct sl_regcode *code, const sl_name *registers,
-                               const sl_name *opcode_names)
+/* Writes the waits from item `from` on that share a slot of their own; returns the index behind them. */
+static uint32_t write_slot(struct writer *w, const struct sl_regcode *code, uint32_t from, const sl_name *registers)
 {
-  for (uint32_t i = 0; i < code->code.len; i++) {
+  struct sl_kernel *kernel = w->plan->kernel;
+  const struct sl_code *item = &code->code.data[from];
+  sl_index consumer = item->at;
+  uint32_t first = kernel->waits.len, at = from;
+  for (; item->kind == SL_CODE_SLOT_WAIT && item->at == consumer; item = &code->code.data[++at])
+    add_gate(w->plan, item, registers, first);
+  if (kernel->waits.len == first)
+    return at;
+  sl_index stmt = new_op(w, SL_OP_NOP, code->stream);
+  kernel->stmts.data[stmt].loc = kernel->stmts.data[consumer].loc;
+  struct sl_op *op = sl_stmt_op(kernel, stmt);
+  op->first_wait = first;
+  op->wait_count = kernel->waits.len - first;
+  sl_stmt_insert_before(kernel, consumer, stmt);
+  return at;
+}
+
+/* Register operations and what stands between them. */
+static void write_register_ops(struct writer *w, const struct sl_regcode *code, const sl_name *registers)
+{
+  for (uint32_t i = 0; i < code->code.len;) {
     const struct sl_code *item = &code->code.data[i];
+    if (item->kind == SL_CODE_SLOT_WAIT) {
+      i = write_slot(w, code, i, registers);
+      continue;
+    }
     if (item->kind == SL_CODE_REG && !item->dead)
-      write_register_op(plan, code, item, registers, opcode_names);
+      write_register_op(w, code, item, registers);
+    i++;
+  }
+}
+
+/* Of the waits of one instruction those with register operations behind them get slots of their own. */
+static void find_slot_waits(struct sl_regcode *code)
+{
+  sl_index consumer = SL_NONE; /* whose waits are being passed, backwards */
+  bool has_ops = false;        /* register operations stand behind, before a wait of it */
+  for (uint32_t i = code->code.len; i-- > 0;) {
+    struct sl_code *item = &code->code.data[i];
+    if (item->kind == SL_CODE_REG) {
+      has_ops |= !item->dead;
+      continue;
+    }
+    bool is_same = item->kind == SL_CODE_WAIT && item->at == consumer;
+    consumer = item->kind == SL_CODE_WAIT ? item->at : SL_NONE;
+    has_ops &= is_same;
+    if (has_ops)
+      item->kind = SL_CODE_SLOT_WAIT;
   }
 }
 
@@ -296,15 +356,16 @@ static void write_code(struct writer *w)
 {
   struct sl_plan *plan = w->plan;
   uint32_t engines = plan->presence.engines.len;
-  sl_name opcode_names[SL_OPCODE_COUNT];
   for (uint32_t op = 0; op < SL_OPCODE_COUNT; op++)
-    opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
+    w->opcode_names[op] = sl_intern(plan->program, sl_opcode_table[op].text);
   sl_name **registers = sl_heap_calloc(plan->heap, engines, sizeof *registers);
   for (uint32_t e = 0; e < engines; e++)
     registers[e] = name_registers(w, &plan->code[e]);
+  for (uint32_t e = 0; e < engines && plan->waits_in_turn; e++)
+    find_slot_waits(&plan->code[e]);
   write_clauses(plan, registers);
   for (uint32_t e = 0; e < engines; e++) {
-    write_register_ops(plan, &plan->code[e], registers[e], opcode_names);
+    write_register_ops(w, &plan->code[e], registers[e]);
     sl_heap_free(plan->heap, registers[e]);
   }
   sl_heap_free(plan->heap, registers);
