@@ -8,8 +8,12 @@
  *   producer nested below S, before the consumer, k=0:        N * r_P - (N - K)
  *   producer nested below S, after the consumer,  k=1: mask * (N * r_P - (N - K))
  *   the same, before the consumer, k=1, P directly in S: mask * (N * (r_P - h_P) - (N - K))
- *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision). Without clean-ups it
- *   is as published: every loop is counted, and where S carries a distance above 0 its waits at k = 0 have a mask too.
+ *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision)
+ *   producer directly in the kernel, which runs once:  K
+ *
+ * Without clean-ups the code is as published. Every loop is counted; where S carries a distance above 0 its waits at k = 0 have a
+ * mask too; "times N" and "minus (N - K)" are there whatever N and K are; and everything is computed again at every wait, into
+ * one mask of S and one threshold of P. So the waits of an instruction are tested one after the other.
  *
  * Distances across visits have the same forms without the mask, where it is the loop's first k iterations that go below zero.
  *
@@ -19,37 +23,32 @@
  * Everything else is refused with the name of the edge. Exact where it applies. Linear in the tree times engines.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "sync/passes.h"
 #include "sync/plan.h"
 
 enum form { FORM_NONE, FORM_DIRECT, FORM_NESTED, FORM_NESTED_BEFORE };
 
-/* What one engine counts of one block. */
-struct counter {
+/* The registers that one engine keeps of one block; 0 = not kept. */
+struct family {
   uint32_t engine;
   sl_index block;
-  sl_vreg r, h; /* 0 = not kept */
-  uint32_t next; /* of the same block */
-};
-
-/* The published setting: a no-wait mask, computed once per iteration of its loop for every distance in use. */
-struct mask {
-  uint32_t engine, k;
-  sl_index block;
-  sl_vreg vreg;
+  sl_vreg r, h;
+  sl_vreg mask, threshold; /* published setting: the mask of what the block carries, the thresholds for its producers */
+  uint32_t mask_run, mask_distance; /* in this run the mask is that of this distance */
   uint32_t next; /* of the same block */
 };
 
 struct closed_form {
   struct sl_plan *plan;
   uint8_t *form; /* by edge */
-  sl_vec(struct counter) counters; /* (from 1) */
-  sl_map counter_of;               /* (engine, block) */
-  uint32_t *counters_of_block;
-  bool *has_masks; /* by block, in the published setting: its waits at distance 0 have masks too; else NULL */
-  sl_vec(struct mask) masks; /* (from 1) */
-  uint32_t *masks_of_block;
+  sl_vec(struct family) families; /* (from 1) */
+  sl_map family_of;               /* (engine, block) */
+  uint32_t *families_of_block;
+  bool as_published;
+  bool *has_masks; /* by block, in the published setting: its waits at distance 0 have masks too */
+  uint32_t run;    /* number of the run at hand */
   sl_engines *counting, *counting_below; /* by block: engines that count it or some block below; strictly below */
 };
 
@@ -93,55 +92,50 @@ static enum form classify(struct closed_form *p, const struct sl_edge *edge)
   return FORM_NONE;
 }
 
-static struct counter *put_counter(struct closed_form *p, uint32_t engine, sl_index block)
+static struct family *put_family(struct closed_form *p, uint32_t engine, sl_index block)
 {
   bool is_new;
-  uint32_t *at = sl_map_put(&p->counter_of, p->plan->heap, sl_map_pair(engine, block), &is_new);
+  uint32_t *at = sl_map_put(&p->family_of, p->plan->heap, sl_map_pair(engine, block), &is_new);
   if (is_new) {
-    *at = p->counters.len;
-    struct counter *counter = sl_vec_push(p->plan->heap, &p->counters);
-    counter->engine = engine;
-    counter->block = block;
+    *at = p->families.len;
+    struct family *family = sl_vec_push(p->plan->heap, &p->families);
+    family->engine = engine;
+    family->block = block;
   }
-  return &p->counters.data[*at];
+  return &p->families.data[*at];
 }
 
-enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK };
+enum role { ROLE_ALL = 1, ROLE_VISIT, ROLE_MASK, ROLE_THRESHOLD };
 
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
+  static const char letters[] = { [ROLE_ALL] = 'r', [ROLE_VISIT] = 'h', [ROLE_MASK] = 'm', [ROLE_THRESHOLD] = 'w' };
   const struct sl_plan *plan = ((struct closed_form *)state)->plan;
   char buffer[48];
   (void)code;
-  const char *block = sl_plan_block_name(plan, role.index, buffer);
-  if (role.kind == ROLE_MASK)
-    return sl_internf(plan->program, "m_%s_%u", block, role.number);
-  return sl_internf(plan->program, "%s_%s", role.kind == ROLE_ALL ? "r" : "h", block[0] ? block : "root");
+  return sl_internf(plan->program, "%c_%s", letters[role.kind], sl_plan_block_name(plan, role.index, buffer));
 }
 
-static void need_r(struct closed_form *p, uint32_t engine, sl_index block)
+/* A register of a family, from now on kept. */
+static sl_vreg keep(struct closed_form *p, uint32_t engine, sl_index block, enum role role)
 {
-  struct counter *counter = put_counter(p, engine, block);
-  if (!counter->r)
-    counter->r = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_ALL, block, 0 });
+  struct family *family = put_family(p, engine, block);
+  sl_vreg *of_role[] = { [ROLE_ALL] = &family->r,
+                         [ROLE_VISIT] = &family->h,
+                         [ROLE_MASK] = &family->mask,
+                         [ROLE_THRESHOLD] = &family->threshold };
+  if (!*of_role[role])
+    *of_role[role] = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ role, block, 0 });
+  return *of_role[role];
 }
 
-static void need_h(struct closed_form *p, uint32_t engine, sl_index block)
+/* Which blocks carry a distance above 0 within their visits: their waits have masks. */
+static void find_masks(struct closed_form *p)
 {
-  struct counter *counter = put_counter(p, engine, block);
-  if (!counter->h)
-    counter->h = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_VISIT, block, 0 });
-}
-
-static struct mask *put_mask(struct closed_form *p, uint32_t engine, sl_index block, uint32_t k)
-{
-  for (uint32_t m = p->masks_of_block[block]; m; m = p->masks.data[m].next) /* few: engines times distances */
-    if (p->masks.data[m].engine == engine && p->masks.data[m].k == k)
-      return &p->masks.data[m];
-  sl_vreg vreg = sl_regcode_vreg(&p->plan->code[engine], (struct sl_vreg_role){ ROLE_MASK, block, k });
-  sl_vec_add(p->plan->heap, &p->masks, ((struct mask){ engine, k, block, vreg, p->masks_of_block[block] }));
-  p->masks_of_block[block] = p->masks.len - 1;
-  return &p->masks.data[p->masks.len - 1];
+  const struct sl_plan *plan = p->plan;
+  p->has_masks = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *p->has_masks);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0 && !plan->edges.data[i].across;
 }
 
 /* As published: a wait has a no-wait mask, also at distance 0, when its loop carries some distance above 0; and every engine
@@ -151,23 +145,15 @@ static void follow_publication(struct closed_form *p)
 {
   const struct sl_plan *plan = p->plan;
   const struct sl_kernel *kernel = plan->kernel;
-  p->has_masks = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *p->has_masks);
-  p->masks_of_block = sl_heap_calloc(plan->heap, kernel->blocks.len, sizeof *p->masks_of_block);
-  (void)sl_vec_push(plan->heap, &p->masks);
-  for (uint32_t i = 0; i < plan->edges.len; i++)
-    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0 && !plan->edges.data[i].across;
-  for (uint32_t i = 0; i < plan->edges.len; i++)
-    if (p->has_masks[plan->edges.data[i].block] && !plan->edges.data[i].across)
-      (void)put_mask(p, sl_plan_issues(plan, plan->edges.data[i].consumer), plan->edges.data[i].block,
-                     plan->edges.data[i].k);
+  find_masks(p);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_LOOP)
       continue;
     sl_index body = sl_stmt_loop(kernel, at)->body;
     for (sl_engines rest = plan->presence.inside[body]; rest; rest &= rest - 1) {
-      need_r(p, sl_first_engine(rest), body);
+      (void)keep(p, sl_first_engine(rest), body, ROLE_ALL);
       if (p->has_masks[body])
-        need_h(p, sl_first_engine(rest), body);
+        (void)keep(p, sl_first_engine(rest), body, ROLE_VISIT);
     }
   }
 }
@@ -196,11 +182,12 @@ static int collect(struct closed_form *p)
     failed |= p->form[i] == FORM_NONE;
     uint32_t engine = sl_plan_issues(plan, edge->consumer);
     struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
-    need_r(p, engine, block_of(p, edge->producer));
+    if (block_of(p, edge->producer) != plan->kernel->root)
+      (void)keep(p, engine, block_of(p, edge->producer), ROLE_ALL);
     if (edge->k > 0 && !edge->across)
-      need_h(p, engine, edge->block);
+      (void)keep(p, engine, edge->block, ROLE_VISIT);
     if (p->form[i] == FORM_NESTED_BEFORE)
-      need_h(p, engine, block_of(p, edge->producer));
+      (void)keep(p, engine, block_of(p, edge->producer), ROLE_VISIT);
     raise_start(sem, p->form[i], edge, plan->stmt[edge->producer].place_in_block);
   }
   return failed ? SLUICE_E_ANSWER : SLUICE_OK;
@@ -210,16 +197,16 @@ static void make_lists(struct closed_form *p)
 {
   const struct sl_plan *plan = p->plan;
   uint32_t blocks = plan->kernel->blocks.len;
-  p->counters_of_block = sl_heap_calloc(plan->heap, blocks, sizeof *p->counters_of_block);
+  p->families_of_block = sl_heap_calloc(plan->heap, blocks, sizeof *p->families_of_block);
   p->counting = sl_heap_calloc(plan->heap, blocks, sizeof *p->counting);
   p->counting_below = sl_heap_calloc(plan->heap, blocks, sizeof *p->counting_below);
-  for (uint32_t c = p->counters.len; c-- > 1;) {
-    struct counter *counter = &p->counters.data[c];
-    sl_engines engine = (sl_engines)1 << counter->engine;
-    counter->next = p->counters_of_block[counter->block];
-    p->counters_of_block[counter->block] = c;
-    p->counting[counter->block] |= engine;
-    for (sl_index b = sl_block_parent(plan->kernel, counter->block); b && !(p->counting_below[b] & engine);
+  for (uint32_t c = p->families.len; c-- > 1;) {
+    struct family *family = &p->families.data[c];
+    sl_engines engine = (sl_engines)1 << family->engine;
+    family->next = p->families_of_block[family->block];
+    p->families_of_block[family->block] = c;
+    p->counting[family->block] |= engine;
+    for (sl_index b = sl_block_parent(plan->kernel, family->block); b && !(p->counting_below[b] & engine);
          b = sl_block_parent(plan->kernel, b)) {
       p->counting_below[b] |= engine;
       p->counting[b] |= engine;
@@ -239,54 +226,119 @@ static void start_block(void *strategy, sl_index block, sl_engines engines)
 {
   struct closed_form *p = strategy;
   if (block == p->plan->kernel->root)
-    for (uint32_t c = 1; c < p->counters.len; c++)
-      if (p->counters.data[c].r)
-        sl_regcode_set(&p->plan->code[p->counters.data[c].engine], p->counters.data[c].r, sl_value_int(0));
-  for (uint32_t c = p->counters_of_block[block]; c; c = p->counters.data[c].next) {
-    const struct counter *counter = &p->counters.data[c];
-    if (!(engines >> counter->engine & 1))
+    for (uint32_t c = 1; c < p->families.len; c++)
+      if (p->families.data[c].r)
+        sl_regcode_set(&p->plan->code[p->families.data[c].engine], p->families.data[c].r, sl_value_int(0));
+  for (uint32_t c = p->families_of_block[block]; c; c = p->families.data[c].next) {
+    const struct family *family = &p->families.data[c];
+    if (!(engines >> family->engine & 1))
       continue;
-    increment(&p->plan->code[counter->engine], counter->r);
-    increment(&p->plan->code[counter->engine], counter->h);
-  }
-  for (uint32_t m = p->has_masks ? p->masks_of_block[block] : 0; m; m = p->masks.data[m].next) {
-    const struct mask *mask = &p->masks.data[m];
-    sl_regcode_op(&p->plan->code[mask->engine], SL_OP_REG_GT, mask->vreg,
-                  sl_value_vreg(put_counter(p, mask->engine, block)->h), sl_value_int(mask->k));
+    increment(&p->plan->code[family->engine], family->r);
+    increment(&p->plan->code[family->engine], family->h);
   }
 }
 
-/* The threshold of edge `i`, computed into a temporary where it is not a register or a number already. */
+/* One step of a threshold: as published it goes into the one register `into`, also where it changes nothing. */
+static struct sl_value step(struct sl_regcode *code, sl_vreg into, enum sl_opcode op, struct sl_value a,
+                            struct sl_value b)
+{
+  if (!into)
+    return sl_regcode_value(code, op, a, b);
+  sl_regcode_op(code, op, into, a, b);
+  return sl_value_vreg(into);
+}
+
+static bool has_mask(const struct closed_form *p, const struct sl_edge *edge)
+{
+  return !edge->across && (p->as_published ? p->has_masks[edge->block] : edge->k > 0);
+}
+
+/* Whether the mask of an edge was computed in this run already and is still there. */
+static bool holds_mask(struct closed_form *p, uint32_t engine, const struct sl_edge *edge)
+{
+  const struct family *family = has_mask(p, edge) ? put_family(p, engine, edge->block) : NULL;
+  return family && family->mask_run == p->run && family->mask_distance == edge->k;
+}
+
+static struct sl_value mask_of(struct closed_form *p, uint32_t engine, const struct sl_edge *edge)
+{
+  sl_vreg into = p->as_published ? keep(p, engine, edge->block, ROLE_MASK) : 0;
+  if (into && holds_mask(p, engine, edge))
+    return sl_value_vreg(into);
+  struct family *family = put_family(p, engine, edge->block);
+  family->mask_run = p->run;
+  family->mask_distance = edge->k;
+  return step(&p->plan->code[engine], into, SL_OP_REG_GT, sl_value_vreg(family->h), sl_value_int(edge->k));
+}
+
+/* The threshold of edge `i`, computed where it is not a register or a number already. The kernel itself runs once, so what
+ * stands directly in it has retired as soon as its place is reached. */
 static struct sl_value threshold_of(struct closed_form *p, uint32_t i)
 {
   const struct sl_plan *plan = p->plan;
   const struct sl_edge *edge = &plan->edges.data[i];
   uint32_t engine = sl_plan_issues(plan, edge->consumer);
   struct sl_regcode *code = &plan->code[engine];
-  const struct counter *own = put_counter(p, engine, block_of(p, edge->producer));
   const struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
   uint32_t n = sem->updates, place = plan->stmt[edge->producer].place_in_block;
+  sl_index block = block_of(p, edge->producer);
+  if (block == plan->kernel->root)
+    return sl_value_int(sem->start + place);
 
+  sl_vreg into = p->as_published ? keep(p, engine, block, ROLE_THRESHOLD) : 0;
   struct sl_value mask = sl_value_int(1);
-  if (edge->across)
-    mask = sl_value_int(1);
-  else if (p->has_masks && p->has_masks[edge->block])
-    mask = sl_value_vreg(put_mask(p, engine, edge->block, edge->k)->vreg);
-  else if (edge->k > 0)
-    mask = sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_counter(p, engine, edge->block)->h),
-                            sl_value_int(edge->k));
+  if (has_mask(p, edge))
+    mask = mask_of(p, engine, edge);
+  const struct family *own = put_family(p, engine, block);
   struct sl_value value = sl_value_vreg(own->r);
-  if (p->form[i] == FORM_DIRECT)
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(edge->k));
+  if (p->form[i] == FORM_DIRECT && edge->k > 0)
+    value = step(code, into, SL_OP_REG_SUB, value, sl_value_int(edge->k));
   else if (p->form[i] == FORM_NESTED_BEFORE)
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_vreg(own->h));
-  value = sl_regcode_value(code, SL_OP_REG_MUL, value, sl_value_int(n));
+    value = step(code, into, SL_OP_REG_SUB, value, sl_value_vreg(own->h));
+  value = step(code, into, SL_OP_REG_MUL, value, sl_value_int(n));
   uint32_t credit = sem->start + place; /* of which the form takes n */
-  if (credit >= n)
-    value = sl_regcode_value(code, SL_OP_REG_ADD, value, sl_value_int(credit - n));
+  if (credit > n)
+    value = step(code, into, SL_OP_REG_ADD, value, sl_value_int(credit - n));
   else
-    value = sl_regcode_value(code, SL_OP_REG_SUB, value, sl_value_int(n - credit));
-  return sl_regcode_value(code, SL_OP_REG_MUL, mask, value);
+    value = step(code, into, SL_OP_REG_SUB, value, sl_value_int(n - credit));
+  return has_mask(p, edge) ? step(code, into, SL_OP_REG_MUL, mask, value) : value;
+}
+
+/* The waits of one instruction: all thresholds first, so that what they have in common can be found. */
+static void wait_at_once(struct closed_form *p, struct sl_regcode *code, sl_index consumer)
+{
+  const struct sl_plan *plan = p->plan;
+  uint32_t from = plan->stmt[consumer].first_edge, count = plan->stmt[consumer].edge_count;
+  struct sl_value *values = sl_heap_alloc(plan->heap, count * sizeof *values);
+  for (uint32_t i = 0; i < count; i++)
+    values[i] = threshold_of(p, from + i);
+  for (uint32_t i = 0; i < count; i++)
+    sl_regcode_wait(code, consumer, plan->stmt[plan->edges.data[from + i].producer].update_sem, values[i]);
+  sl_heap_free(plan->heap, values);
+}
+
+static int compare_numbers(const void *x, const void *y)
+{
+  const uint64_t *a = x, *b = y;
+  return (*a > *b) - (*a < *b);
+}
+
+/* As published: one wait after the other, each computed into the same registers; counters only grow, so what one has waited for
+ * stays true. The farther back the sooner it is over: those come first, and the nearest is computed while nothing is lost. */
+static void wait_in_turn(struct closed_form *p, struct sl_regcode *code, sl_index consumer)
+{
+  const struct sl_plan *plan = p->plan;
+  uint32_t from = plan->stmt[consumer].first_edge, count = plan->stmt[consumer].edge_count;
+  uint64_t *order = sl_heap_alloc(plan->heap, count * sizeof *order); /* distance descending, then the edge's number */
+  for (uint32_t i = 0; i < count; i++)
+    order[i] = sl_map_pair(UINT32_MAX - plan->edges.data[from + i].k, from + i);
+  qsort(order, count, sizeof *order, compare_numbers);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t edge = (uint32_t)order[i];
+    struct sl_value threshold = threshold_of(p, edge);
+    sl_regcode_wait(code, consumer, plan->stmt[plan->edges.data[edge].producer].update_sem, threshold);
+  }
+  sl_heap_free(plan->heap, order);
 }
 
 static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engines)
@@ -294,20 +346,17 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
   struct closed_form *p = strategy;
   const struct sl_plan *plan = p->plan;
   (void)engines;
+  p->run++;
   for (sl_index at = first; at != end; at = plan->kernel->stmts.data[at].next) {
-    uint32_t from = plan->stmt[at].first_edge, count = plan->stmt[at].edge_count;
-    if (!count)
+    if (!plan->stmt[at].edge_count)
       continue;
     struct sl_regcode *code = &plan->code[sl_plan_issues(plan, at)];
     sl_regcode_anchor(code, SL_BEFORE_STMT, at);
     sl_regcode_release(code);
-    sl_heap *heap = plan->heap;
-    struct sl_value *values = sl_heap_alloc(heap, count * sizeof *values);
-    for (uint32_t i = 0; i < count; i++)
-      values[i] = threshold_of(p, from + i);
-    for (uint32_t i = 0; i < count; i++)
-      sl_regcode_wait(code, at, plan->stmt[plan->edges.data[from + i].producer].update_sem, values[i]);
-    sl_heap_free(heap, values);
+    if (p->as_published)
+      wait_in_turn(p, code, at);
+    else
+      wait_at_once(p, code, at);
   }
 }
 
@@ -315,19 +364,19 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
 static bool count_at_once(struct closed_form *p, sl_index loop, uint32_t c)
 {
   const struct sl_plan *plan = p->plan;
-  const struct counter *counter = &p->counters.data[c];
+  const struct family *family = &p->families.data[c];
   struct sl_value trips;
-  if (counter->h || plan->presence.has_barrier[counter->block] || !sl_plan_trip_count(plan, loop, loop, &trips))
+  if (family->h || plan->presence.has_barrier[family->block] || !sl_plan_trip_count(plan, loop, loop, &trips))
     return false;
-  sl_regcode_op(&plan->code[counter->engine], SL_OP_REG_ADD, counter->r, sl_value_vreg(counter->r), trips);
+  sl_regcode_op(&plan->code[family->engine], SL_OP_REG_ADD, family->r, sl_value_vreg(family->r), trips);
   return true;
 }
 
 static void zero_visit(struct closed_form *p, sl_index block)
 {
-  for (uint32_t c = block ? p->counters_of_block[block] : 0; c; c = p->counters.data[c].next)
-    if (p->counters.data[c].h)
-      sl_regcode_set(&p->plan->code[p->counters.data[c].engine], p->counters.data[c].h, sl_value_int(0));
+  for (uint32_t c = block ? p->families_of_block[block] : 0; c; c = p->families.data[c].next)
+    if (p->families.data[c].h)
+      sl_regcode_set(&p->plan->code[p->families.data[c].engine], p->families.data[c].h, sl_value_int(0));
 }
 
 static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
@@ -344,8 +393,8 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
   sl_index body = sl_stmt_loop(kernel, stmt)->body;
   zero_visit(p, body);
   sl_engines shells = p->counting_below[body];
-  for (uint32_t c = p->counters_of_block[body]; c; c = p->counters.data[c].next) {
-    sl_engines engine = (sl_engines)1 << p->counters.data[c].engine;
+  for (uint32_t c = p->families_of_block[body]; c; c = p->families.data[c].next) {
+    sl_engines engine = (sl_engines)1 << p->families.data[c].engine;
     if ((engine & engines & ~plan->presence.inside[body] & ~shells) && !count_at_once(p, stmt, c))
       shells |= engine;
   }
@@ -364,14 +413,15 @@ int sl_allocate_closed_form(const struct sl_allocation *allocation)
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
   assert(allocation->sharing != SL_SHARE_STREAM && "the published sum per engine is wrong: shadow counters do it");
   struct sl_plan plan = sl_plan_of(allocation);
-  struct closed_form p = { .plan = &plan };
+  struct closed_form p = { .plan = &plan, .as_published = allocation->cleanups == SLUICE_CLEANUP_NONE };
+  plan.waits_in_turn = p.as_published;
   plan.register_name = register_name;
   plan.state = &p;
   sl_plan_prepare(&plan, false);
   sl_plan_share(&plan, allocation->sharing, false);
-  (void)sl_vec_push(plan.heap, &p.counters);
+  (void)sl_vec_push(plan.heap, &p.families);
   int status = collect(&p);
-  if (plan.cleanups == SLUICE_CLEANUP_NONE)
+  if (p.as_published)
     follow_publication(&p);
   if (status == SLUICE_OK)
     status = sl_plan_check_divergence(&plan);
