@@ -35,7 +35,7 @@ typedef struct sluice_strategy {
 SLUICE_API const sluice_strategy *sluice_strategies(size_t *count);
 
 /** Clean-ups of the code that computes thresholds; a set of them. None is the published setting: everything is computed again
- * at every wait. */
+ * at every wait, by the closed forms into the same few registers. */
 enum sluice_cleanup {
   SLUICE_CLEANUP_NONE = 0,
   SLUICE_CLEANUP_FOLD = 1,       /**< constant folding and propagation */
@@ -86,6 +86,8 @@ typedef struct sluice_stats {
   uint64_t updates;       /**< increments on instructions */
   uint64_t semaphores;    /**< semaphores declared */
   uint64_t registers;     /**< largest number of registers named on one engine */
+  uint64_t
+      wait_registers; /**< the same of those that only thresholds are computed with, which the kernel itself does not need */
   uint64_t register_operations;
   uint64_t barriers;      /**< barrier statements */
   uint64_t slots;         /**< instruction slots over all engines: docs/targets.md has the rules */
@@ -95,6 +97,14 @@ typedef struct sluice_stats {
 /** Counts one kernel of a verified program, kernel < sluice_program_kernel_count. Returns SLUICE_OK or SLUICE_E_NO_MEMORY. */
 SLUICE_API int sluice_program_stats(sluice_stats *stats, const sluice_program *program, size_t kernel,
                                     const sluice_targets *targets);
+
+/** What the closed form needs by the rule of arXiv 2608.13757, in registers per engine: for every loop one that counts its
+ * iterations, one that counts those of the current visit, a mask and a threshold; the second not where the loop carries no
+ * distance above 0. To be compared with `wait_registers` of a kernel by SLUICE_ALLOC_PER_LOOP without clean-ups, which does not
+ * keep what no wait of an engine needs. Of one kernel of a verified program without synchronization. Returns SLUICE_OK,
+ * SLUICE_E_INPUT or SLUICE_E_ANSWER (its dependences cannot be resolved; said by sluice_sync) or SLUICE_E_NO_MEMORY. */
+SLUICE_API int sluice_published_registers(uint64_t *count, const sluice_program *program, size_t kernel,
+                                          const sluice_targets *targets);
 
 #ifdef __cplusplus
 }

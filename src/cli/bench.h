@@ -39,6 +39,8 @@ struct bench_row {
   struct bench_ratio to_barrier, of_ideal; /* latency against that of barriers; that of ideal against this one */
   struct bench_latency own, limit;         /* its latency, and the ideal one it is compared with */
   const struct cli_published *published;   /* NULL: not asked for, or not there */
+  bool has_rule;                           /* of the published closed form, when asked for */
+  uint64_t rule_registers;                 /* registers per engine by it */
 };
 
 /* A kernel with its rows. */

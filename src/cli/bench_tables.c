@@ -28,7 +28,7 @@ static const struct column {
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 /* Widths of the other columns. */
-enum { LATENCY = 10, RATIO = 10, SPREAD = 6, OF_IDEAL = 10 };
+enum { LATENCY = 10, RATIO = 10, SPREAD = 6, OF_IDEAL = 10, BY_RULE = 14, USED = 6 };
 
 static uint64_t value_of(const sluice_stats *stats, const struct column *column)
 {
@@ -80,6 +80,17 @@ static void print_published(const struct cli_published *published)
          code_size(code, sizeof code, published->code), published->latency / 100.0);
 }
 
+/* Registers that only thresholds are computed with: what the published rule says, and what there is. */
+static void print_registers(const struct bench_row *row)
+{
+  char rule[24] = "-", used[24] = "-";
+  if (row->has_rule)
+    snprintf(rule, sizeof rule, "%llu", (unsigned long long)row->rule_registers);
+  if (row->has_counts)
+    snprintf(used, sizeof used, "%llu", (unsigned long long)row->stats.wait_registers);
+  printf(" | %*s %*s", BY_RULE, rule, USED, used);
+}
+
 static int name_width(const struct bench_table *table)
 {
   size_t width = strlen("strategy");
@@ -111,7 +122,7 @@ static void print_heading(const struct bench_look *look, const struct bench_tabl
 {
   printf("%s  (%s)\n", table->kernel, table->path);
   if (look->with_published)
-    printf("  %-*s%*s | published in %s; not measured here\n", width, "", numbers_width(look), "",
+    printf("  %-*s%*s | published in %s; not measured here | registers for waits\n", width, "", numbers_width(look), "",
            cli_published_source);
   if (look->with_grid)
     print_points();
@@ -123,7 +134,8 @@ static void print_heading(const struct bench_look *look, const struct bench_tabl
     printf(" %*s %*s %*s", SPREAD, "least", SPREAD, "median", SPREAD, "most");
   printf(" %*s", OF_IDEAL, "% of ideal");
   if (look->with_published)
-    printf(" | %10s %9s %6s %7s %10s", "semaphores", "registers", "slots", "code", "to barrier");
+    printf(" | %10s %9s %6s %7s %10s | %*s %*s", "semaphores", "registers", "slots", "code", "to barrier", BY_RULE,
+           "published rule", USED, "used");
   putchar('\n');
 }
 
@@ -164,8 +176,10 @@ static void print_row(const struct bench_look *look, const struct bench_row *row
     printf(" cannot: %s", row->reason);
   if (row->reason && row->published)
     printf("\n  %*s", width + numbers_width(look), "");
-  if (look->with_published && (!row->reason || row->published))
+  if (look->with_published && (!row->reason || row->published)) {
     print_published(row->published);
+    print_registers(row);
+  }
   putchar('\n');
 }
 
@@ -216,7 +230,7 @@ static void print_csv_heading(const struct bench_look *look)
     printf(",to_barrier_least,to_barrier_median,to_barrier_most,of_ideal_least,of_ideal_median,of_ideal_most");
   if (look->with_published)
     printf(",published_semaphores,published_registers,published_slots,published_code_kib,published_to_barrier,"
-           "published_source");
+           "published_source,rule_registers,wait_registers");
   putchar('\n');
 }
 
@@ -232,6 +246,16 @@ static void print_csv_published(const struct cli_published *published)
   printf(",%u,%u.%u,%u.%02u,", cli_published_slots(published), published->code / 10, published->code % 10,
          published->latency / 100, published->latency % 100);
   print_quoted(cli_published_source);
+}
+
+static void print_csv_registers(const struct bench_row *row)
+{
+  putchar(',');
+  if (row->has_rule)
+    printf("%llu", (unsigned long long)row->rule_registers);
+  putchar(',');
+  if (row->has_counts)
+    printf("%llu", (unsigned long long)row->stats.wait_registers);
 }
 
 static void print_csv_number(bool is_known, double value)
@@ -274,8 +298,10 @@ void bench_print_csv(const struct bench_look *look, const struct bench_table *ta
     if (row->reason)
       print_quoted(row->reason);
     print_csv_latency(look, row);
-    if (look->with_published)
+    if (look->with_published) {
       print_csv_published(row->published);
+      print_csv_registers(row);
+    }
     putchar('\n');
   }
 }
@@ -330,6 +356,10 @@ static json_t *json_of_row(const struct bench_row *from)
     json_object_set_new(row, "reason", cli_json_text(from->reason));
   else
     add_latency(row, from);
+  if (from->has_counts)
+    json_object_set_new(row, "wait_registers", json_integer((json_int_t)from->stats.wait_registers));
+  if (from->has_rule)
+    json_object_set_new(row, "rule_registers", json_integer((json_int_t)from->rule_registers));
   if (from->published)
     json_object_set_new(row, "published", json_of_published(from->published));
   return row;

@@ -13,7 +13,9 @@ const struct cli_option cli_bench_options[] = {
   { "csv", 0, CLI_FLAG, NULL, "print comma-separated values" },
   { "svg", 0, CLI_FILE, "FILE", "also write the latencies, against that with barriers, as a bar chart" },
   { "published", 0, CLI_FLAG, NULL,
-    "also print the published figures of the nine kernels of bench/table2, known by the name of their file" },
+    "also print the published figures of the nine kernels of bench/table2, known by the name of their file, and how "
+    "many "
+    "registers the published rule gives" },
   { "grid", 0, CLI_FLAG, NULL,
     "simulate at twelve points of the parameters, and print the least, the median and the greatest ratio" },
   { "set", 0, CLI_NAME, "NAME=VALUE",
@@ -150,6 +152,14 @@ static int run_strategy(struct bench_row *row, const sluice_strategy *strategy, 
   return status == SLUICE_E_NO_MEMORY ? CLI_BAD : code;
 }
 
+/* The published rule is one for the closed form. */
+static void apply_rule(struct bench_row *row, const sluice_strategy *strategy, const sluice_program *program,
+                       const struct bench *bench)
+{
+  if (bench->look.with_published && strategy->alloc == SLUICE_ALLOC_PER_LOOP)
+    row->has_rule = sluice_published_registers(&row->rule_registers, program, 0, bench->targets) == SLUICE_OK;
+}
+
 static struct bench_ratio ratio_of(const struct bench_latency *a, const struct bench_latency *b)
 {
   struct bench_ratio ratio = { .is_known = a->is_known && b->is_known && b->ns > 0 };
@@ -187,6 +197,7 @@ static int run_strategies(struct bench_table *table, struct bench_latency *barri
       row = add_row(table, bench, strategies[i].name);
     if (is_seen || is_barrier)
       code = worse(code, run_strategy(row, &strategies[i], program, ideal, bench));
+    apply_rule(row, &strategies[i], program, bench);
     if (is_barrier)
       *barrier = row->own;
     free(unseen.reason);

@@ -119,6 +119,7 @@ static int print_stats(const sluice_program *program, const sluice_targets *targ
                  { "updates", stats.updates },
                  { "semaphores", stats.semaphores },
                  { "registers", stats.registers },
+                 { "of these for waits", stats.wait_registers },
                  { "register operations", stats.register_operations },
                  { "barriers", stats.barriers },
                  { "slots", stats.slots },

@@ -11,6 +11,8 @@
  * epilogue, unlabelled nops, and register operations that only fed waits. A plain `barrier` stays: it is the author's. */
 bool sl_has_synchronization(const struct sl_kernel *kernel, sl_loc *where);
 void sl_strip_synchronization(sl_program *program, struct sl_kernel *kernel);
+/* The registers that stay then, as a set of names: those that bounds, conditions and operands name, and what they come from. */
+void sl_find_own_registers(sl_map *own, sl_heap *heap, const struct sl_kernel *kernel);
 
 /* Which instructions share a semaphore: those of one block and stream, none, those of one stream. */
 enum sl_sharing { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM };
@@ -39,6 +41,8 @@ void sl_unroll_requested(sl_program *program, struct sl_kernel *kernel, sl_repor
  * form cannot share a semaphore per stream; barriers always do. */
 int sl_allocate_shadow(const struct sl_allocation *allocation);
 int sl_allocate_closed_form(const struct sl_allocation *allocation);
+/* The published rule for its registers per engine: see sluice_published_registers. Copies are expanded. */
+int sl_count_published_registers(uint64_t *count, const struct sl_allocation *allocation);
 int sl_allocate_barrier(const struct sl_allocation *allocation);
 
 /* finish.c: the epilogue, and the limits of the target. */

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "ir/presence.h"
+#include "sync/passes.h"
 #include "target/target.h"
 
 struct counting {
@@ -17,8 +18,9 @@ struct counting {
   const struct sl_target *target;
   struct sl_presence presence;
   sl_map opcode_slots; /* opcode name -> slots + 1 */
+  sl_map own_registers; /* that the kernel itself needs */
   sl_map registers;    /* (engine, register) */
-  uint32_t register_count[64];
+  uint32_t register_count[64], wait_register_count[64]; /* by engine */
   sluice_stats *stats;
 };
 
@@ -54,15 +56,22 @@ static uint32_t opcode_slots(struct counting *c, const struct sl_op *op)
   return *slots;
 }
 
-static void count_register(struct counting *c, sl_name name, sl_engines engines)
+static void count_one_more(uint32_t *count, uint64_t *most)
+{
+  ++*count;
+  *most = *count > *most ? *count : *most;
+}
+
+static void count_register(struct counting *c, sl_name name, bool only_waits, sl_engines engines)
 {
   for (sl_engines rest = engines; rest; rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);
     bool is_new;
     (void)sl_map_put(&c->registers, c->heap, sl_map_pair(engine, name), &is_new);
-    c->register_count[engine] += is_new;
-    if (c->register_count[engine] > c->stats->registers)
-      c->stats->registers = c->register_count[engine];
+    if (is_new)
+      count_one_more(&c->register_count[engine], &c->stats->registers);
+    if (is_new && only_waits)
+      count_one_more(&c->wait_register_count[engine], &c->stats->wait_registers);
   }
 }
 
@@ -76,11 +85,11 @@ static void count_op(struct counting *c, const struct sl_op *op)
   c->stats->slots += copies * (opcode_slots(c, op) + carrier_slots(c, op));
   if (op_class == SL_CLASS_REGISTER)
     c->stats->register_operations += copies;
-  else if (op_class != SL_CLASS_SEMAPHORE)
+  else if (op_class != SL_CLASS_SEMAPHORE && !sl_op_is_wait_only(op))
     c->stats->instructions += copies;
   sl_name written = sl_op_written_register(c->kernel, op);
   if (written)
-    count_register(c, written, engines);
+    count_register(c, written, op_class == SL_CLASS_REGISTER && !sl_map_get(&c->own_registers, written), engines);
 }
 
 static void count_stmt(struct counting *c, sl_index at)
@@ -116,6 +125,7 @@ static int count_guarded(void *arg)
   struct counting *c = arg;
   const struct sl_kernel *kernel = c->kernel;
   sl_presence_find(&c->presence, c->heap, kernel);
+  sl_find_own_registers(&c->own_registers, c->heap, kernel);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     count_stmt(c, at);
   c->stats->semaphores = kernel->sems.len - 1u;

@@ -25,7 +25,7 @@ struct write_row {
 
 struct stripping {
   sl_heap *heap;
-  struct sl_kernel *kernel;
+  const struct sl_kernel *kernel;
   sl_vec(sl_name) needed; /* registers whose writers are still to be looked at */
   sl_map is_needed;
   sl_map first_write; /* register -> index + 1 into writes */
@@ -166,11 +166,18 @@ static void drop_declarations(struct sl_kernel *kernel)
   kernel->sems.len = kernel->events.len = 1; /* entry 0 stays reserved */
 }
 
+void sl_find_own_registers(sl_map *own, sl_heap *heap, const struct sl_kernel *kernel)
+{
+  struct stripping s = { .heap = heap, .kernel = kernel };
+  find_roots(&s);
+  close_over_writers(&s);
+  *own = s.is_needed;
+}
+
 void sl_strip_synchronization(sl_program *program, struct sl_kernel *kernel)
 {
   struct stripping s = { .heap = sl_heap_child_new(&program->heap), .kernel = kernel };
-  find_roots(&s);
-  close_over_writers(&s);
+  sl_find_own_registers(&s.is_needed, s.heap, kernel);
   for (sl_index at = sl_walk_first(kernel, kernel->root), next; at; at = next) {
     next = sl_walk_next(kernel, kernel->root, at);
     if (is_synchronization(&s, at)) {

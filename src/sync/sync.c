@@ -61,7 +61,9 @@ struct found {
 struct pipeline {
   const sluice_program *input;
   const sluice_targets *targets;
-  const sluice_sync_options *options;
+  const sluice_sync_options *options; /* of sluice_sync */
+  uint32_t only_kernel;               /* of sluice_published_registers */
+  uint64_t published_registers;       /* its answer */
   sl_program *program; /* the copy */
   struct sl_kernel *kernel;
   const struct sl_target *target;
@@ -193,16 +195,21 @@ static double seconds(void)
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+static void choose_kernel(struct pipeline *p, uint32_t k)
+{
+  p->kernel = p->program->kernels.data[k];
+  p->target = sl_target_find(p->targets, sl_text(p->program, p->kernel->target));
+  assert(p->target && "the program is verified, so its target is known");
+}
+
 static int run_passes(struct pipeline *p)
 {
   for (size_t i = 0; i < PASS_COUNT; i++) {
     double began = seconds();
     int status = SLUICE_OK;
     for (uint32_t k = 0; k < p->program->kernels.len && status == SLUICE_OK; k++) {
-      p->kernel = p->program->kernels.data[k];
+      choose_kernel(p, k);
       p->found = &p->all_found[k];
-      p->target = sl_target_find(p->targets, sl_text(p->program, p->kernel->target));
-      assert(p->target && "the program is verified, so its target is known");
       status = pass_functions[i](p);
     }
     if (status != SLUICE_OK)
@@ -221,27 +228,62 @@ static int sync_guarded(void *arg)
   return run_passes(p);
 }
 
+static void drop_copy(struct pipeline *p)
+{
+  sl_heap_free_all(&p->program->heap);
+  free(p->program);
+  p->program = NULL;
+}
+
+/* Does `work` on a copy of the input, p->program; on failure there is none afterwards. */
+static int work_on_copy(struct pipeline *p, int (*work)(void *), const sluice_sink *sink)
+{
+  const sluice_program *input = p->input;
+  p->program = sl_program_new(input->source.name, NULL, 0);
+  if (!p->program)
+    return SLUICE_E_NO_MEMORY;
+  sl_heap_init(&p->scratch, &p->program->guard);
+  p->source = input->source; /* a view with its own table of lines: the input may be shared between threads */
+  p->source.heap = &p->scratch;
+  memset(&p->source.lines, 0, sizeof p->source.lines);
+  sl_report_init(&p->report, &p->scratch, sink, &p->source);
+  int status = sl_guard_run(&p->program->guard, work, p);
+  sl_heap_free_all(&p->scratch);
+  if (status != SLUICE_OK)
+    drop_copy(p);
+  return status;
+}
+
 int sluice_sync(sluice_program **out, const sluice_program *program, const sluice_targets *targets,
                 const sluice_sync_options *options, const sluice_sink *sink)
 {
   assert(out && program && targets && options);
-  *out = NULL;
   struct pipeline p = { .input = program, .targets = targets, .options = options };
-  p.program = sl_program_new(program->source.name, NULL, 0);
-  if (!p.program)
-    return SLUICE_E_NO_MEMORY;
-  sl_heap_init(&p.scratch, &p.program->guard);
-  p.source = program->source; /* a view with its own table of lines: the input may be shared between threads */
-  p.source.heap = &p.scratch;
-  memset(&p.source.lines, 0, sizeof p.source.lines);
-  sl_report_init(&p.report, &p.scratch, sink, &p.source);
-  int status = sl_guard_run(&p.program->guard, sync_guarded, &p);
-  sl_heap_free_all(&p.scratch);
-  if (status == SLUICE_OK) {
-    *out = p.program;
-    return SLUICE_OK;
-  }
-  sl_heap_free_all(&p.program->heap);
-  free(p.program);
+  int status = work_on_copy(&p, sync_guarded, sink);
+  *out = p.program;
+  return status;
+}
+
+static int count_guarded(void *arg)
+{
+  struct pipeline *p = arg;
+  sl_program_copy_into(p->program, p->input);
+  choose_kernel(p, p->only_kernel);
+  sl_expand_copies(p->program, p->kernel);
+  struct sl_allocation allocation = {
+    p->program, p->kernel, p->target, &p->report, name_of(SLUICE_ALLOC_PER_LOOP), SL_SHARE_BLOCK, SLUICE_CLEANUP_NONE
+  };
+  return sl_count_published_registers(&p->published_registers, &allocation);
+}
+
+int sluice_published_registers(uint64_t *count, const sluice_program *program, size_t kernel,
+                               const sluice_targets *targets)
+{
+  assert(count && program && targets && kernel < program->kernels.len);
+  struct pipeline p = { .input = program, .targets = targets, .only_kernel = (uint32_t)kernel };
+  int status = work_on_copy(&p, count_guarded, NULL);
+  *count = p.published_registers;
+  if (status == SLUICE_OK)
+    drop_copy(&p);
   return status;
 }

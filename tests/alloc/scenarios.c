@@ -232,6 +232,9 @@ static int synchronize(const char *text, enum sluice_alloc alloc, bool resync)
   sluice_stats stats;
   if (status == SLUICE_OK)
     status = sluice_program_stats(&stats, session.other, 0, scenario_targets);
+  uint64_t registers;
+  if (status == SLUICE_OK)
+    status = sluice_published_registers(&registers, session.program, 0, scenario_targets);
   end(&session);
   return status;
 }

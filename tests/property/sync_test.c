@@ -3,7 +3,8 @@
  * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot
  * express a dependence; the output survives printing and parsing; and for several trip counts (0, 1, 2, 3, 5 by
  * parameter) and outcomes of opaque conditions every run finishes, respects every dependence instance and, for the
- * counting strategies, waits for nothing else. The kernels of bench/table2 are tried too, with trip counts scaled
+ * counting strategies, waits for nothing else; the closed forms as published take at most four registers for every loop and arm. The
+ * kernels of bench/table2 are tried too, with trip counts scaled
  * down.
  *
  * The judge is watched as well: of every few kernels a mutant (a wait or an update taken out, a register off by one)
@@ -104,6 +105,21 @@ static bool survives_printing(const sluice_program *program, const char *strateg
   return holds;
 }
 
+/* As published: at most four registers of an engine for each block but the kernel's own, beside those that the author wrote and
+ * nobody reads. */
+static bool keeps_few_registers(struct subject *subject, unsigned s)
+{
+  const sluice_program *synced = subject->synced[s];
+  sluice_stats before, after;
+  if (sluice_program_stats(&before, subject->original, 0, subject->state->targets) != SLUICE_OK ||
+      sluice_program_stats(&after, synced, 0, subject->state->targets) != SLUICE_OK)
+    return sl_fail(subject->failure, "no statistics", "%s", strategies[s].name);
+  uint64_t most = before.wait_registers + 4 * (uint64_t)(kernel_of(synced)->blocks.len - 2); /* entry 0 is none */
+  return after.wait_registers <= most ||
+         sl_fail(subject->failure, "more registers than published", "%s: %llu, at most %llu", strategies[s].name,
+                 (unsigned long long)after.wait_registers, (unsigned long long)most);
+}
+
 static bool synchronize(struct subject *subject, unsigned s)
 {
   const struct strategy *strategy = &strategies[s];
@@ -132,6 +148,9 @@ static bool synchronize(struct subject *subject, unsigned s)
   subject->is_cut[s] = messages.has_cut;
   if (sluice_program_verify(subject->synced[s], state->targets, &sink) != SLUICE_OK)
     return sl_fail(subject->failure, "output does not verify", "%s: %s", strategy->name, messages.first);
+  bool is_published = strategy->may_refuse && options.cleanups == SLUICE_CLEANUP_NONE;
+  if (is_published && !keeps_few_registers(subject, s))
+    return false;
   return survives_printing(subject->synced[s], strategy->name, subject->failure);
 }
 
