@@ -16,13 +16,14 @@ int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct 
   return status;
 }
 
-void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const struct sl_kernel *kernel, const struct sl_target *target)
+void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
+                          const struct sl_target *target)
 {
   if (kernel->is_explicit)
     return;
   sl_heap *scratch = sl_heap_child_new(heap);
   sl_reductions reductions = { 0 };
-  sl_deps_reduce(&reductions, scratch, kernel, target, edges);
+  sl_deps_reduce(&reductions, scratch, program, kernel, target, edges);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < edges->len; i++)
     if (sl_reduced_is_kept(&reductions.edges[i]))
@@ -36,6 +37,6 @@ int sl_deps_resolve_reduced(sl_edges *edges, sl_heap *heap, sl_program *program,
 {
   int status = sl_deps_resolve(edges, heap, program, kernel, target, report);
   if (status == SLUICE_OK)
-    sl_deps_drop_implied(edges, heap, kernel, target);
+    sl_deps_drop_implied(edges, heap, program, kernel, target);
   return status;
 }

@@ -14,7 +14,8 @@ int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct 
                     const struct sl_target *target, sl_report *report);
 
 /* Takes the edges away that others imply (reduce.h); of an `explicit` kernel none, its lines are taken as they stand. */
-void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const struct sl_kernel *kernel, const struct sl_target *target);
+void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
+                          const struct sl_target *target);
 /* Both. */
 int sl_deps_resolve_reduced(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
                             const struct sl_target *target, sl_report *report);

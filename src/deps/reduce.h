@@ -23,11 +23,6 @@ struct sl_reduced {
   uint32_t first, count; /* into sl_reductions.paths */
 };
 
-static inline bool sl_reduced_is_kept(const struct sl_reduced *reduced)
-{
-  return reduced->what == SL_REDUCE_KEPT || reduced->what == SL_REDUCE_SPILLED;
-}
-
 typedef struct sl_reductions {
   struct sl_reduced *edges; /* one per edge */
   sl_vec(uint32_t) paths;   /* indices of edges */

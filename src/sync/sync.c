@@ -114,7 +114,7 @@ static int pass_deps(struct pipeline *p)
 
 static int pass_reduce(struct pipeline *p)
 {
-  sl_deps_drop_implied(&p->found->edges, p->found->heap, p->kernel, p->target);
+  sl_deps_drop_implied(&p->found->edges, p->found->heap, p->program, p->kernel, p->target);
   return SLUICE_OK;
 }
 
