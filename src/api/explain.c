@@ -200,21 +200,32 @@ static bool serves(const struct explain *e, const struct sl_gate *gate, const st
   return gate->kind == SL_GATE_EVENT ? sets(e, edge->producer, gate->name) : updates(e, edge->producer, gate->name);
 }
 
+/* Of a vector, how far that visit of the inner loop must be: "up to the iteration of loop j that is 1 ahead of its own"; the
+ * visit may have been shorter. */
+static void put_inner_distance(struct explain *e, const struct sl_edge *edge)
+{
+  sl_buf_puts(&e->out, edge->inner_k ? ", there up to the iteration of " : ", there up to the same iteration of ");
+  put_block(e, edge->inner_block);
+  if (edge->inner_k < 0)
+    sl_buf_printf(&e->out, " that is %d ahead of its own", -edge->inner_k);
+  else if (edge->inner_k > 0)
+    sl_buf_printf(&e->out, " that is %d behind its own", edge->inner_k);
+  sl_buf_puts(&e->out, ", or to its last");
+}
+
 /* "until ... has retired": the end of the dependence in words. */
 static void put_edge_meaning(struct explain *e, const struct sl_edge *edge)
 {
   sl_buf_printf(&e->out, "   until `%s` on %s has retired, ", op_name(e, edge->producer),
                 stream_name(e, edge->producer_stream));
-  if (sl_edge_is_vector(edge))
-    sl_buf_puts(&e->out, "as many iterations before as its line says");
-  else if (edge->k == 0)
+  if (edge->k == 0)
     sl_buf_puts(&e->out, "the latest before it");
   else
     sl_buf_printf(&e->out, "%u iteration%s before", edge->k, edge->k == 1 ? "" : "s");
-  if (!sl_edge_is_vector(edge)) {
-    sl_buf_puts(&e->out, edge->across ? ", counted through all visits of " : " in ");
-    put_block(e, edge->block);
-  }
+  sl_buf_puts(&e->out, edge->across ? ", counted through all visits of " : " in ");
+  put_block(e, edge->block);
+  if (sl_edge_is_vector(edge))
+    put_inner_distance(e, edge);
   sl_buf_puts(&e->out, "\n   dependence ");
   put_edge(e, edge);
   sl_buf_putc(&e->out, '\n');

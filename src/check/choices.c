@@ -159,12 +159,12 @@ static void add_visits(struct sl_choices *choices, const int64_t *trips, uint32_
 
 static const int64_t rising[] = { 0, 1, 2 }, mixed[] = { 2, 0, 1 };
 
-enum { STEEP = 4 };
-/* From no trip to more than any distance and back, with one trip in between. */
+enum { STEEP = 5 };
+/* More trips than any distance, with a visit of none, one of one trip, or another long one 1, 2 or 3 visits before. */
 static void make_steep(const struct collector *c, int64_t trips[static STEEP])
 {
   int64_t many = (int64_t)c->reach.largest + 2;
-  const int64_t pattern[STEEP] = { 0, many, 1, many };
+  const int64_t pattern[STEEP] = { many, 0, many, many, 1 };
   memcpy(trips, pattern, sizeof pattern);
 }
 

@@ -379,7 +379,7 @@ static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
 }
 
 /* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>.
- * Delay lines across visits: %da_...; of a vector's inner loop %at_<block>_<stream>_<loop>_<visits ago> and %h_<loop>. */
+ * Delay lines across visits: %da_...; of a vector's inner loop %at_<loop>_<stream>_<visits ago> and %h_<loop>. */
 static sl_name register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct shadow *s = state;
@@ -416,9 +416,11 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
     break;
   case ROLE_ARRIVAL: {
     const struct arrivals *arrivals = &s->arrivals.data[role.index];
-    sl_buf_puts(&buf, "at_");
-    add_sem(&buf, plan, s->uses.data[arrivals->use].sem);
-    sl_buf_printf(&buf, "_%s_%u", sl_plan_block_name(plan, arrivals->block, buffer), role.number - 1);
+    uint32_t sem = s->uses.data[arrivals->use].sem;
+    bool is_named = plan->sems.data[sem].block == arrivals->block && !plan->sems.data[sem].producer;
+    sl_buf_printf(&buf, "at_%s%s", is_named ? "" : sl_plan_block_name(plan, arrivals->block, buffer), is_named ? "" : "_");
+    add_sem(&buf, plan, sem);
+    sl_buf_printf(&buf, "_%u", role.number - 1);
     break;
   }
   case ROLE_TRIPS:

@@ -185,6 +185,9 @@ static void add_inc(struct item *op, const char *sem, unsigned by)
 struct dep {
   struct item *producer, *consumer;
   unsigned k, level; /* carried by the loop at that depth around both */
+  bool across;       /* counted through all visits of that loop */
+  bool is_vector;    /* there is a second distance, at the loop below; what makes it hold keeps the first */
+  int inner_k;
 };
 
 static void use_shadow(struct generator *g, unsigned engine, unsigned sem)
@@ -225,7 +228,7 @@ static void count(struct generator *g, const struct dep *dep)
   if (dep->k) {
     struct item *end, *start = loop_item(g, dep->consumer->loops[dep->level], &end);
     for (unsigned j = dep->k; j > 0; j--) {
-      sl_text_printf(&start->before, "e%u.reg_set %%d%u_%u, 0\n", engine, g->dep_count, j);
+      sl_text_printf(dep->across ? &g->head : &start->before, "e%u.reg_set %%d%u_%u, 0\n", engine, g->dep_count, j);
       if (j > 1)
         sl_text_printf(&end->before, "e%u.reg_set %%d%u_%u, %%d%u_%u\n", engine, g->dep_count, j, g->dep_count, j - 1);
       else
@@ -359,11 +362,15 @@ static void dependence(struct generator *g)
   unsigned p = choose(g, g->op_count), c = choose(g, g->op_count);
   if (g->items[g->ops[p]].stream == g->items[g->ops[c]].stream) /* most targets order those by themselves */
     c = choose(g, g->op_count);
-  struct dep dep = { &g->items[g->ops[p]], &g->items[g->ops[c]], 0, 0 };
+  struct dep dep = { .producer = &g->items[g->ops[p]], .consumer = &g->items[g->ops[c]] };
   unsigned common = common_loops(dep.producer, dep.consumer);
   if (common && (p >= c || choose(g, 3) == 2)) {
     dep.k = distances[choose(g, 8)];
     dep.level = choose(g, common);
+    unsigned form = choose(g, 8);
+    dep.across = form >= 6;
+    dep.is_vector = (form == 4 || form == 5) && dep.level + 1 < common;
+    dep.inner_k = (int)choose(g, 4) - 2;
   } else if (p > c) {
     struct item *other = dep.producer;
     dep.producer = dep.consumer;
@@ -376,7 +383,11 @@ static void dependence(struct generator *g)
   g->seen[dep.producer->id][dep.consumer->id][dep.k] = true;
   sl_text_printf(&g->deps, "  dep x%u -> x%u", dep.producer->id, dep.consumer->id);
   if (dep.k)
-    sl_text_printf(&g->deps, " (%s: %u)", variable(dep.level), dep.k);
+    sl_text_printf(&g->deps, " (%s%s: %u", dep.across ? "across " : "", variable(dep.level), dep.k);
+  if (dep.is_vector)
+    sl_text_printf(&g->deps, ", %s: %d", variable(dep.level + 1), dep.inner_k);
+  if (dep.k)
+    sl_text_puts(&g->deps, ")");
   sl_text_puts(&g->deps, "\n");
   if (dep.producer->stream != dep.consumer->stream || choose(g, 2))
     make_dependence_hold(g, &dep);

@@ -555,7 +555,12 @@ static void dependence(struct syntax_generator *g)
   if (choose(g, 2)) {
     put(g, " (");
     for (unsigned i = 0;; i++) {
-      sl_text_printf(g->text, "v%u: %s%u", choose(g, 20), i && choose(g, 2) ? "-" : "", choose(g, 5));
+      put(g, chance(g, 4) ? "across " : "");
+      if (chance(g, 8))
+        put(g, "across");
+      else
+        sl_text_printf(g->text, "v%u", choose(g, 20));
+      sl_text_printf(g->text, ": %s%u", i && choose(g, 2) ? "-" : "", choose(g, 5));
       if (choose(g, 3) < 2)
         break;
       put(g, ",");
