@@ -55,8 +55,10 @@ static void header(struct sync_generator *g)
   const char *target = choose(g, 4) == 3 ? "generic-weak" : "generic";
   g->engines = 2 + choose(g, 4);
   g->queues = choose(g, 4);
-  sl_text_printf(g->text, "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target %s explicit {\n",
-                 choose(g, 4), target);
+  const char *fixed = choose(g, 8) == 7 ? "static " : ""; /* then loops can mostly be written out */
+  sl_text_printf(g->text,
+                 "sluice 1\n\nkernel generated(%sn0 = 2, %sn1 = 3, %sn2 = 1, static m = %u) target %s explicit {\n",
+                 fixed, fixed, fixed, choose(g, 4), target);
   for (unsigned q = 0; q < g->queues; q++)
     sl_text_printf(g->text, "  queue q%u via e%u\n", q, choose(g, g->engines));
   sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
