@@ -55,10 +55,11 @@ static void header(struct sync_generator *g)
   const char *target = choose(g, 4) == 3 ? "generic-weak" : "generic";
   g->engines = 2 + choose(g, 4);
   g->queues = choose(g, 4);
-  const char *fixed = choose(g, 8) == 7 ? "static " : ""; /* then loops can mostly be written out */
+  bool fixed = choose(g, 6) == 5; /* then loops can mostly be written out */
+  const char *word = fixed ? "static " : "";
   sl_text_printf(g->text,
-                 "sluice 1\n\nkernel generated(%sn0 = 2, %sn1 = 3, %sn2 = 1, static m = %u) target %s explicit {\n",
-                 fixed, fixed, fixed, choose(g, 4), target);
+                 "sluice 1\n\nkernel generated(%sn0 = %u, %sn1 = 3, %sn2 = %u, static m = %u) target %s explicit {\n",
+                 word, fixed ? 4u : 2u, word, word, fixed ? 2u : 1u, choose(g, 4), target);
   for (unsigned q = 0; q < g->queues; q++)
     sl_text_printf(g->text, "  queue q%u via e%u\n", q, choose(g, g->engines));
   sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
