@@ -42,7 +42,7 @@ void sl_unroll_requested(sl_program *program, struct sl_kernel *kernel, sl_repor
 int sl_allocate_shadow(const struct sl_allocation *allocation);
 int sl_allocate_closed_form(const struct sl_allocation *allocation);
 /* The published rule for its registers per engine: see sluice_published_registers. Copies are expanded. */
-int sl_count_published_registers(uint64_t *count, const struct sl_allocation *allocation);
+void sl_count_published_registers(uint64_t *count, const struct sl_allocation *allocation);
 int sl_allocate_barrier(const struct sl_allocation *allocation);
 
 /* finish.c: the epilogue, and the limits of the target. */

@@ -270,10 +270,16 @@ static int count_guarded(void *arg)
   sl_program_copy_into(p->program, p->input);
   choose_kernel(p, p->only_kernel);
   sl_expand_copies(p->program, p->kernel);
-  struct sl_allocation allocation = {
-    p->program, p->kernel, p->target, &p->report, name_of(SLUICE_ALLOC_PER_LOOP), SL_SHARE_BLOCK, SLUICE_CLEANUP_NONE
-  };
-  return sl_count_published_registers(&p->published_registers, &allocation);
+  struct found found = { 0 };
+  p->found = &found;
+  int status = pass_deps(p);
+  if (status != SLUICE_OK)
+    return status;
+  (void)pass_reduce(p);
+  struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(SLUICE_ALLOC_PER_LOOP),
+                                      SL_SHARE_BLOCK, SLUICE_CLEANUP_NONE, found.heap, found.edges };
+  sl_count_published_registers(&p->published_registers, &allocation);
+  return SLUICE_OK;
 }
 
 int sluice_published_registers(uint64_t *count, const sluice_program *program, size_t kernel,
