@@ -22,9 +22,12 @@
  * nothing changes; each round adds at least one to the weight of the paths found, so that the largest distance bounds
  * the rounds.
  *
- * Cost: O((statements + edges) * chains * depth), in loops times the rounds; no more than ROUNDS_MAX and
- * TRIES_MAX (reduce_pass.c) steps where bodies or exports are large: what is not found is kept.
- * Basis: docs/strategies.md, tests/oracle/reduce_reference.h (the same with matrices, without sure loops, vectors and across).
+ * What the hardware orders needs no wait and is no evidence either: the ends of such an edge are kept apart in the pipeline, but
+ * the consumer may issue before the producer has retired. A load that its own engine stops for is the exception.
+ *
+ * Cost: O((statements + edges) * chains * depth), in loops times the rounds; no more than ROUNDS_MAX rounds and TRIES_MAX edges
+ * per producer (reduce_pass.c) where distances or blocks are large: what is not found is kept. Memory: a clock per producer.
+ * Basis: Sluice's own; the same with matrices, but for sure loops, vectors and `across`, is tests/oracle/reduce_reference.h.
  */
 #include "deps/reduce_parts.h"
 
@@ -104,8 +107,7 @@ static uint32_t retires_on(const struct sl_kernel *kernel, sl_index stmt)
 /* A load that its own engine stops for: whatever the engine issues after it comes after its retirement. */
 static bool is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
-  return edge->producer_stalls &&
-         sl_issue_stream(kernel, retires_on(kernel, edge->consumer)) == edge->producer_stream;
+  return edge->producer_stalls && sl_issue_stream(kernel, retires_on(kernel, edge->consumer)) == edge->producer_stream;
 }
 
 bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge)
@@ -173,8 +175,8 @@ static bool *find_producers(struct sl_reducer *r, const struct sl_target *target
       continue;
     r->producer_of[at] = r->producers.len;
     sl_vec_add(r->heap, &r->producers,
-               ((struct sl_reduce_producer){ .position = r->position[at], .block = kernel->stmts.data[at].block,
-                                             .outermost = UINT32_MAX }));
+               ((struct sl_reduce_producer){
+                   .position = r->position[at], .block = kernel->stmts.data[at].block, .outermost = UINT32_MAX }));
   }
   return counts;
 }
@@ -220,8 +222,8 @@ static void find_chains(struct sl_reducer *r, const bool *counts, uint32_t count
 /* ---- edges of the same ends ---- */
 
 struct same_key {
-  uint64_t ends;   /* producer, block, across; the consumer is the same */
-  uint64_t outer;  /* inner block, distance */
+  uint64_t ends;  /* producer, block, across; the consumer is the same */
+  uint64_t outer; /* inner block, distance */
   int32_t inner_k;
   struct sl_reduce_edge incoming;
 };
@@ -274,9 +276,11 @@ static void drop_same_ends(struct sl_reducer *r)
       keys = sl_heap_realloc(r->heap, keys, (capacity = 2 * count) * sizeof *keys);
     for (uint32_t i = 0; i < count; i++) {
       const struct sl_edge *edge = &r->edges[list[i].edge];
-      keys[i] = (struct same_key){ .ends = (uint64_t)list[i].producer << 32 | (uint64_t)list[i].depth << 1 | list[i].across,
-                                   .outer = sl_map_pair(edge->inner_block, edge->k), .inner_k = edge->inner_k,
-                                   .incoming = list[i] };
+      keys[i] =
+          (struct same_key){ .ends = (uint64_t)list[i].producer << 32 | (uint64_t)list[i].depth << 1 | list[i].across,
+                             .outer = sl_map_pair(edge->inner_block, edge->k),
+                             .inner_k = edge->inner_k,
+                             .incoming = list[i] };
     }
     qsort(keys, count, sizeof *keys, compare_same);
     drop_same(r, keys, count);
@@ -381,7 +385,8 @@ static struct spills find_spills(struct sl_reducer *r, const sl_program *program
 }
 
 /* The spilled buffer that an operand names; 0: none. */
-static sl_name spilled_operand(const struct sl_kernel *kernel, const struct spills *spills, sl_index stmt, uint32_t number)
+static sl_name spilled_operand(const struct sl_kernel *kernel, const struct spills *spills, sl_index stmt,
+                               uint32_t number)
 {
   const struct sl_operand *operand = &kernel->operands.data[sl_stmt_op(kernel, stmt)->first_operand + number];
   sl_name name = operand->kind == SL_OPERAND_NAME ? (sl_name)operand->value : 0;

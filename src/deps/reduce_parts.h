@@ -15,12 +15,12 @@
 enum { SL_NO_WEIGHT = 0xffffffffu };
 
 struct sl_reduce_block {
-  uint32_t begin, end;  /* positions of what is in it, at any depth */
+  uint32_t begin, end; /* positions of what is in it, at any depth */
   uint32_t depth;
   sl_index region;
-  uint32_t producers;   /* those in it that are asked for from outside: list through sl_reduce_producer.next */
-  uint32_t targets;     /* edges to be decided in its pass */
-  uint32_t most[2];     /* largest distance among them; [1]: of edges across visits */
+  uint32_t producers; /* those in it that are asked for from outside: list through sl_reduce_producer.next */
+  uint32_t targets;   /* edges to be decided in its pass */
+  uint32_t most[2];   /* largest distance among them; [1]: of edges across visits */
   bool has_across;
   uint32_t asked_from;  /* least depth of a block whose pass decides about a consumer in here */
   uint32_t inline_pass; /* the last pass that walked it as a sure part of its block */
@@ -38,17 +38,17 @@ struct sl_reduce_producer {
 /* How a producer in a block that may not run looks from outside of it: whoever knows one of its signs knows that the
  * producer has retired. */
 struct sl_reduce_view {
-  uint32_t first_exit, exit_count; /* signs that stay: on the chains of the block */
+  uint32_t first_exit, exit_count;             /* signs that stay: on the chains of the block */
   uint32_t first_arrival, arrival_count, pass; /* signs of one pass: consumers of edges that it counts */
-  uint32_t inner; /* the view from inside the block, 0: as it is */
+  uint32_t inner;                              /* the view from inside the block, 0: as it is */
   sl_index block;
 };
 
 /* A moment on a chain, so many iterations after the producer. */
 struct sl_reduce_sign {
   uint32_t chain, position, weight;
-  uint32_t edge;        /* an arrival: the edge, plus 1; 0: an exit */
-  sl_index consumer;    /* of the edge */
+  uint32_t edge;     /* an arrival: the edge, plus 1; 0: an exit */
+  sl_index consumer; /* of the edge */
   /* How it leads to the producer: inside the block by a moment on a chain, which was learnt there by way of an edge (plus 1;
    * 0: none), to a sign of the inner view (plus 1; 0: the producer itself). */
   uint32_t inner_chain, via, inner_sign;
@@ -57,9 +57,9 @@ struct sl_reduce_sign {
 /* An edge in the list of its consumer. */
 struct sl_reduce_edge {
   uint32_t edge, producer;
-  uint32_t weight;              /* as evidence: iterations of its block; SL_NO_WEIGHT: it is none */
-  uint8_t depth, common_depth;  /* of its block, of the innermost block around both ends */
-  bool is_sure;                 /* its producer is sure in its block */
+  uint32_t weight;             /* as evidence: iterations of its block; SL_NO_WEIGHT: it is none */
+  uint8_t depth, common_depth; /* of its block, of the innermost block around both ends */
+  bool is_sure;                /* its producer is sure in its block */
   bool across;
 };
 
@@ -80,20 +80,20 @@ struct sl_reducer {
   const struct sl_kernel *kernel;
   const struct sl_edge *edges;
   sl_reductions *out;
-  struct sl_reduce_block *blocks;       /* by block */
-  sl_vec(sl_index) order;               /* of the blocks: outer ones first */
-  uint32_t *position;                   /* by statement */
-  uint32_t *first_incoming;             /* by statement and one more: into incoming */
+  struct sl_reduce_block *blocks; /* by block */
+  sl_vec(sl_index) order;         /* of the blocks: outer ones first */
+  uint32_t *position;             /* by statement */
+  uint32_t *first_incoming;       /* by statement and one more: into incoming */
   struct sl_reduce_edge *incoming;
   uint32_t incoming_count;
-  uint32_t *producer_of;                /* by statement; 0 none */
+  uint32_t *producer_of;                       /* by statement; 0 none */
   sl_vec(struct sl_reduce_producer) producers; /* (from 1), in text order */
-  sl_vec(struct sl_reduce_view) views;  /* (from 1) */
+  sl_vec(struct sl_reduce_view) views;         /* (from 1) */
   sl_vec(struct sl_reduce_sign) signs;
   sl_vec(struct sl_reduce_export) exports;
-  uint32_t *chain_of, *lane_of;         /* by stream: where it retires, where it issues */
+  uint32_t *chain_of, *lane_of; /* by stream: where it retires, where it issues */
   uint32_t retire_chains, lanes;
-  uint32_t width;                       /* of a clock: retire chains, then lanes when blocks nest */
+  uint32_t width; /* of a clock: retire chains, then lanes when blocks nest */
 };
 
 /* Decides about the edges of one block and those inside it that an edge further out stands for; all blocks inside it

@@ -119,10 +119,11 @@ static uint32_t lane_of(const struct sl_reducer *r, sl_index stmt)
 
 /* ---- evidence ---- */
 
-/* Whether the edge's block is a part of the pass's block that may not run. */
-static bool is_nested(const struct pass *p, const struct sl_reduce_edge *in)
+/* Whether an edge's block, the pass's or one inside it, is part of something that may not run. */
+static bool is_nested(const struct pass *p, sl_index block)
 {
-  return in->depth > p->depth && p->r->blocks[p->r->edges[in->edge].block].inline_pass != p->id;
+  const struct sl_reduce_block *info = &p->r->blocks[block];
+  return info->depth > p->depth && info->inline_pass != p->id;
 }
 
 /* The clock that the edge brings, or NULL. */
@@ -132,7 +133,7 @@ static const sl_moment *evidence_of(const struct pass *p, const struct sl_reduce
     return NULL;
   if (in->weight > 0 && (in->depth > p->depth || (p->across && !in->across)))
     return NULL;
-  bool nested = is_nested(p, in);
+  bool nested = in->depth > p->depth && is_nested(p, p->r->edges[in->edge].block);
   return p->memory->written[nested][in->producer] == p->id ? clock_of(p, in->producer, nested) : NULL;
 }
 
@@ -185,10 +186,11 @@ static void trace(const struct pass *p, bool inside, uint32_t last, uint32_t cha
   const struct sl_reducer *r = p->r;
   while (last && path->count < SL_REDUCE_PATH_MAX) {
     const struct sl_edge *edge = &r->edges[last - 1];
-    const struct sl_reduce_block *block = &r->blocks[edge->block];
-    bool nested = !inside && block->depth > p->depth && block->inline_pass != p->id;
+    bool nested = !inside && is_nested(p, edge->block);
+    sl_moment moment = clock_of(p, r->producer_of[edge->producer], nested)[chain];
+    assert(moment && "what was learnt from a clock is in it");
     add_to_path(path, last - 1);
-    last = via(clock_of(p, r->producer_of[edge->producer], nested)[chain]);
+    last = via(moment);
   }
 }
 
@@ -246,7 +248,8 @@ static bool sees(const struct pass *p, const struct witness *w, const struct sl_
   return region->begin <= at && at <= region->end;
 }
 
-static struct shown shown_by(const struct pass *p, const struct witness *w, uint32_t first, uint32_t count, uint32_t allowed)
+static struct shown shown_by(const struct pass *p, const struct witness *w, uint32_t first, uint32_t count,
+                             uint32_t allowed)
 {
   for (uint32_t i = first; i < first + count; i++) {
     const struct sl_reduce_sign *sign = &p->r->signs.data[i];
@@ -288,8 +291,8 @@ static uint32_t first_export(const struct sl_reducer *r, uint64_t blocks, uint32
 }
 
 /* The edge's consumer is a sign of the producer when the edge's producer surely follows it in the block of the view. */
-static void add_arrival(const struct pass *p, const struct sl_reduce_producer *producer, const struct sl_reduce_view *view,
-                        const struct sl_reduce_edge *in)
+static void add_arrival(const struct pass *p, const struct sl_reduce_producer *producer,
+                        const struct sl_reduce_view *view, const struct sl_reduce_edge *in)
 {
   struct sl_reducer *r = p->r;
   sl_index consumer = r->edges[in->edge].consumer;
@@ -299,9 +302,13 @@ static void add_arrival(const struct pass *p, const struct sl_reduce_producer *p
   struct shown shown = shown_to(p, &w, producer, view->inner, 0);
   if (shown.is_known)
     sl_vec_add(r->heap, &r->signs,
-               ((struct sl_reduce_sign){ .chain = lane_chain(r, lane_of(r, consumer)), .position = r->position[consumer],
-                                         .weight = in->weight, .edge = in->edge + 1, .consumer = consumer,
-                                         .inner_chain = shown.chain, .via = via(w.clock[shown.chain]),
+               ((struct sl_reduce_sign){ .chain = lane_chain(r, lane_of(r, consumer)),
+                                         .position = r->position[consumer],
+                                         .weight = in->weight,
+                                         .edge = in->edge + 1,
+                                         .consumer = consumer,
+                                         .inner_chain = shown.chain,
+                                         .via = via(w.clock[shown.chain]),
                                          .inner_sign = shown.sign }));
 }
 
@@ -312,7 +319,7 @@ static void add_arrivals(const struct pass *p, const struct sl_reduce_producer *
   const struct sl_reducer *r = p->r;
   const struct sl_reduce_view *seen = &r->views.data[view];
   uint64_t blocks = sl_map_pair(block, seen->block);
-  for (uint32_t i = first_export(r, blocks, producer->position); i < r->exports.len && *tries > 0; i++, --*tries) {
+  for (uint32_t i = first_export(r, blocks, producer->position); i<r->exports.len && * tries> 0; i++, --*tries) {
     if (r->exports.data[i].blocks != blocks)
       return;
     add_arrival(p, producer, seen, &r->incoming[r->exports.data[i].incoming]);
@@ -413,6 +420,7 @@ static void forget(const struct pass *p, uint32_t kept)
 {
   struct sl_reduce_memory *memory = p->memory;
   while (memory->kept_lanes.len > kept) {
+    assert(memory->kept_clocks.len == memory->kept_lanes.len * p->r->width && "one clock per lane");
     memory->kept_clocks.len -= p->r->width;
     memcpy(lane_clock(p, memory->kept_lanes.data[--memory->kept_lanes.len]),
            &memory->kept_clocks.data[memory->kept_clocks.len], p->r->width * sizeof(sl_moment));
@@ -425,6 +433,7 @@ static void retire(struct pass *p, uint32_t producer, sl_moment *clock, bool nes
 {
   const struct sl_reduce_producer *info = &p->r->producers.data[producer];
   sl_moment *to = clock_of(p, producer, nested), issued = clock[info->chain];
+  assert(issued <= moment_at(info->position) && "nothing is known to retire before its issue");
   size_t size = p->r->width * sizeof(sl_moment);
   clock[info->chain] = moment_at(info->position);
   if (p->memory->written[nested][producer] != p->id || memcmp(to, clock, size) != 0) {
@@ -525,8 +534,11 @@ static void add_exits(const struct pass *p, const struct sl_reduce_producer *pro
     struct shown shown = shown_to(p, &w, producer, view->inner, 0);
     if (shown.is_known)
       sl_vec_add(r->heap, &r->signs,
-                 ((struct sl_reduce_sign){ .chain = lane_chain(r, lane), .position = beyond, .inner_chain = shown.chain,
-                                           .via = via(w.clock[shown.chain]), .inner_sign = shown.sign }));
+                 ((struct sl_reduce_sign){ .chain = lane_chain(r, lane),
+                                           .position = beyond,
+                                           .inner_chain = shown.chain,
+                                           .via = via(w.clock[shown.chain]),
+                                           .inner_sign = shown.sign }));
   }
 }
 
@@ -574,8 +586,13 @@ static void hand_out(struct sl_reducer *r, sl_index block)
 static struct pass run_pass(struct sl_reducer *r, struct sl_reduce_memory *memory, sl_index block, bool across)
 {
   const struct sl_reduce_block *info = &r->blocks[block];
-  struct pass p = { .r = r, .memory = memory, .block = block, .id = ++memory->passes, .depth = info->depth,
-                    .span = (uint64_t)info->end + 1 - info->begin, .across = across };
+  struct pass p = { .r = r,
+                    .memory = memory,
+                    .block = block,
+                    .id = ++memory->passes,
+                    .depth = info->depth,
+                    .span = (uint64_t)info->end + 1 - info->begin,
+                    .across = across };
   uint32_t rounds = across && info->most[1] == 0 ? 1 : info->most[across];
   size_t size = (size_t)r->lanes * r->width * sizeof(sl_moment);
   memset(memory->lanes, 0, size);

@@ -46,7 +46,7 @@ static uint32_t draw_trips(struct drawing *d, const struct sl_loop *loop)
       trips++;
     return (uint32_t)trips;
   }
-  static const uint32_t counts[] = { 0, 1, 2, 3, 2, 1, 4, 0 };
+  static const uint32_t counts[] = { 2, 3, 1, 0, 2, 4, 6, 1 };
   return d->run->len > d->limit / 2 ? sl_generate_random(&d->random) % 2 : counts[sl_generate_random(&d->random) % 8];
 }
 
@@ -59,8 +59,8 @@ static void draw_stmt(struct drawing *d, sl_index at, const struct sl_oracle_fra
   if (kernel->stmts.data[at].kind == SL_STMT_OP) {
     uint32_t stream = sl_stmt_op(kernel, at)->stream;
     run->events = sl_oracle_grow(run->events, run->len, &run->cap, sizeof *run->events);
-    run->events[run->len++] = (struct sl_oracle_event){ at, stream, sl_oracle_issue_stream(kernel, stream),
-                                                        ++d->ordinals[stream], frame };
+    run->events[run->len++] =
+        (struct sl_oracle_event){ at, stream, sl_oracle_issue_stream(kernel, stream), ++d->ordinals[stream], frame };
   } else if (kernel->stmts.data[at].kind == SL_STMT_LOOP) {
     const struct sl_loop *loop = sl_stmt_loop(kernel, at);
     draw_block(d, loop->body, draw_trips(d, loop), frame);
@@ -144,7 +144,8 @@ static bool vector_needs(const struct sl_oracle_run *run, const struct sl_oracle
     return false;
   if (is_before(p, c->visit, outer))
     return true;
-  return p->visit == c->visit && p->iteration == outer && frame_of(run, producer, edge->inner_block)->iteration <= inner;
+  return p->visit == c->visit && p->iteration == outer &&
+         frame_of(run, producer, edge->inner_block)->iteration <= inner;
 }
 
 static bool is_needed(const struct sl_oracle_run *run, const struct sl_oracle_edge *edge, uint32_t producer,
@@ -190,7 +191,8 @@ static void join_retirement(uint32_t *to, const struct sl_oracle_run *run, uint3
     to[e->stream] = e->ordinal;
 }
 
-void sl_oracle_order(struct sl_oracle_run *run, const struct sl_oracle_edge *edges, const bool *enforced, uint32_t count)
+void sl_oracle_order(struct sl_oracle_run *run, const struct sl_oracle_edge *edges, const bool *enforced,
+                     uint32_t count)
 {
   uint32_t streams = run->kernel->streams.len;
   for (uint32_t i = 0; i < run->len; i++) {
@@ -203,8 +205,8 @@ void sl_oracle_order(struct sl_oracle_run *run, const struct sl_oracle_edge *edg
       }
     }
     for (uint32_t e = 0; e < count; e++) {
-      uint32_t needed = enforced[e] && edges[e].consumer == run->events[i].stmt ? sl_oracle_needed(run, &edges[e], i)
-                                                                              : UINT32_MAX;
+      uint32_t needed =
+          enforced[e] && edges[e].consumer == run->events[i].stmt ? sl_oracle_needed(run, &edges[e], i) : UINT32_MAX;
       if (needed != UINT32_MAX)
         join_retirement(clock, run, needed);
     }

@@ -36,7 +36,8 @@ void sl_oracle_run_free(struct sl_oracle_run *run);
 uint32_t sl_oracle_needed(const struct sl_oracle_run *run, const struct sl_oracle_edge *edge, uint32_t consumer);
 
 /* Fills the clocks, the edges chosen by `enforced` being enforced. */
-void sl_oracle_order(struct sl_oracle_run *run, const struct sl_oracle_edge *edges, const bool *enforced, uint32_t count);
+void sl_oracle_order(struct sl_oracle_run *run, const struct sl_oracle_edge *edges, const bool *enforced,
+                     uint32_t count);
 /* Whether every instance of the edge's consumer comes after what it needs; else *consumer is one that does not. */
 bool sl_oracle_holds(const struct sl_oracle_run *run, const struct sl_oracle_edge *edge, uint32_t *consumer);
 

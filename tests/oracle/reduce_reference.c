@@ -13,11 +13,11 @@ struct reduction {
   const struct sl_oracle_edge *edges;
   uint32_t edge_count;
   bool *implied;
-  bool *same;       /* by edge: another one of the same ends has no larger distance */
-  uint32_t nodes;   /* I of operation o is 2 o, R is 2 o + 1 */
-  sl_index *stmt;   /* by operation */
-  uint32_t *op_of;  /* by statement */
-  int **distance;   /* by block: D, nodes * nodes */
+  bool *same;        /* by edge: another one of the same ends has no larger distance */
+  uint32_t nodes;    /* I of operation o is 2 o, R is 2 o + 1 */
+  sl_index *stmt;    /* by operation */
+  uint32_t *op_of;   /* by statement */
+  int **distance;    /* by block: D, nodes * nodes */
   bool **pre, **suf; /* by block: nodes * nodes; pre[u][x], suf[y][v] */
 };
 

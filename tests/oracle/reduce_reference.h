@@ -28,6 +28,7 @@ struct sl_oracle_edge {
 
 /* Sets implied[i] for every edge that is not given; edges of the same ends: all but one of the least distance are implied.
  * The edges have no inner block and are not across; copies are expanded. */
-void sl_oracle_reduce(bool *implied, const struct sl_kernel *kernel, const struct sl_oracle_edge *edges, uint32_t count);
+void sl_oracle_reduce(bool *implied, const struct sl_kernel *kernel, const struct sl_oracle_edge *edges,
+                      uint32_t count);
 
 #endif

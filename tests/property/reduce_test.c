@@ -92,8 +92,9 @@ static void describe_edges(struct subject *subject)
     const struct sl_edge *edge = &subject->edges.data[i];
     const struct sl_op *producer = sl_stmt_op(kernel, edge->producer), *consumer = sl_stmt_op(kernel, edge->consumer);
     bool load = load_orders(kernel, producer, consumer), given = load || stream_orders(subject, producer, consumer);
-    subject->oracle[i] = (struct sl_oracle_edge){ edge->producer, edge->consumer, edge->block, edge->inner_block, edge->k,
-                                                  edge->inner_k, edge->across, given, load || !given };
+    subject->oracle[i] =
+        (struct sl_oracle_edge){ edge->producer, edge->consumer, edge->block, edge->inner_block, edge->k,
+                                 edge->inner_k,  edge->across,   given,       load || !given };
   }
 }
 
@@ -191,7 +192,8 @@ static bool run_follows_paths(struct subject *subject, struct sl_oracle_run *run
       return sl_fail(subject->failure, "circular", "%s implies itself", edge_text(subject, i));
     sl_oracle_order(run, subject->oracle, path, subject->edges.len);
     if (!sl_oracle_holds(run, &subject->oracle[i], &consumer))
-      return sl_fail(subject->failure, "wrong path", "%s by %u edges, the first %s", edge_text(subject, i), reduced->count,
+      return sl_fail(subject->failure, "wrong path", "%s by %u edges, the first %s", edge_text(subject, i),
+                     reduced->count,
                      reduced->count ? edge_text(subject, subject->reductions.paths.data[reduced->first]) : "none");
   }
   return true;
@@ -241,7 +243,8 @@ static void try_without_one(struct subject *subject)
 static bool reduce(struct subject *subject)
 {
   describe_edges(subject);
-  sl_deps_reduce(&subject->reductions, subject->heap, subject->program, subject->kernel, subject->target, &subject->edges);
+  sl_deps_reduce(&subject->reductions, subject->heap, subject->program, subject->kernel, subject->target,
+                 &subject->edges);
   for (uint32_t i = 0; i < subject->edges.len; i++) {
     const struct sl_reduced *reduced = &subject->reductions.edges[i];
     bool is_given = subject->oracle[i].is_given;
@@ -297,8 +300,8 @@ static void drop_lines(struct subject *subject, sluice_program *reduced)
   struct sl_kernel *kernel = reduced->kernels.data[0];
   bool *is_needed = sl_heap_calloc(subject->heap, kernel->deps.len + 1u, sizeof *is_needed);
   for (uint32_t i = 0; i < subject->edges.len; i++)
-    is_needed[subject->edges.data[i].line] |= subject->reductions.edges[i].what != SL_REDUCE_SAME &&
-                                              subject->reductions.edges[i].what != SL_REDUCE_IMPLIED;
+    is_needed[subject->edges.data[i].line] |=
+        subject->reductions.edges[i].what != SL_REDUCE_SAME && subject->reductions.edges[i].what != SL_REDUCE_IMPLIED;
   uint32_t left = 0;
   for (uint32_t line = 0; line < kernel->deps.len; line++) {
     if (is_needed[line])
@@ -405,12 +408,13 @@ int main(int argc, char **argv)
   }
   struct campaign_state s = { .targets = targets };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, reduction_is_right, &s);
-  printf("edges without vectors and across: %llu, by hardware %.1f %%, same ends %.1f %%, implied %.1f %%, kept %.1f %%\n", (unsigned long long)s.edges,
-         percent(s.given, s.edges), percent(s.same, s.edges), percent(s.implied, s.edges), percent(s.kept, s.edges));
+  printf(
+      "edges without vectors and across: %llu, by hardware %.1f %%, same ends %.1f %%, implied %.1f %%, kept %.1f %%\n",
+      (unsigned long long)s.edges, percent(s.given, s.edges), percent(s.same, s.edges), percent(s.implied, s.edges),
+      percent(s.kept, s.edges));
   printf("dropped: %llu by both, %llu by us alone, %llu by the reference alone\n", (unsigned long long)s.both,
          (unsigned long long)s.only_ours, (unsigned long long)s.only_reference);
-  printf("varied: %llu of %llu dropped\n", (unsigned long long)s.varied_dropped,
-         (unsigned long long)s.varied);
+  printf("varied: %llu of %llu dropped\n", (unsigned long long)s.varied_dropped, (unsigned long long)s.varied);
   printf("one kept edge dropped: %llu of %llu noticed\n", (unsigned long long)s.noticed, (unsigned long long)s.broken);
   if (s.broken >= 100 && 2 * s.noticed < s.broken) {
     printf("FAILED: fewer than half of these were noticed\n");

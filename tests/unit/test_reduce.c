@@ -30,8 +30,9 @@ static void reduce_on(struct reduced *reduced, const char *target_name, const ch
 {
   char text[4000];
   sl_report report;
-  int length = snprintf(text, sizeof text, "sluice 1\nkernel k(n = 3, static m = 4, static z = 0) target %s explicit {\n%s\n}\n",
-                        target_name, body);
+  int length =
+      snprintf(text, sizeof text, "sluice 1\nkernel k(n = 3, static m = 4, static z = 0) target %s explicit {\n%s\n}\n",
+               target_name, body);
   assert_true(length > 0 && (size_t)length < sizeof text);
   memset(reduced, 0, sizeof *reduced);
   assert_int_equal(sluice_program_parse(&reduced->program, "k.slu", text, (size_t)length, &sink), SLUICE_OK);
@@ -128,7 +129,8 @@ static void test_a_load_is_evidence(void **state)
 static void test_parallel_edges(void **state)
 {
   (void)state;
-#define PARALLEL "loop i < n {\n p: e0.op\n c: e1.op\n}\ndep p -> c (i: 2)\ndep p -> c (i: 1)\ndep p -> c (i: 1)\ndep p -> c (i: 3)"
+#define PARALLEL \
+  "loop i < n {\n p: e0.op\n c: e1.op\n}\ndep p -> c (i: 2)\ndep p -> c (i: 1)\ndep p -> c (i: 1)\ndep p -> c (i: 3)"
   expect("skss", PARALLEL);
   expect_path("1", 0, PARALLEL);
   expect("kss", "loop i < n {\n p: e0.op\n c: e1.op\n}\ndep p -> c\ndep p -> c (i: 1)\ndep p -> c (i: 4)");
@@ -145,7 +147,8 @@ static void test_distance_0_implies_those_of_loops_around(void **state)
 static void test_distances_add_up(void **state) /* c24: the back pressure is implied */
 {
   (void)state;
-#define SKEWED(back) "loop i < n {\n s: e0.op\n m: e0.op\n x: e1.op\n}\ndep s -> x\ndep x -> m (i: 1)\ndep x -> s (i: " back ")"
+#define SKEWED(back) \
+  "loop i < n {\n s: e0.op\n m: e0.op\n x: e1.op\n}\ndep s -> x\ndep x -> m (i: 1)\ndep x -> s (i: " back ")"
   expect("kki", SKEWED("2"));
   expect_path("1", 2, SKEWED("2"));
   expect("kik", SKEWED("1"));
@@ -154,7 +157,7 @@ static void test_distances_add_up(void **state) /* c24: the back pressure is imp
 static void test_around_the_back_edge(void **state)
 {
   (void)state;
-#define AROUND(k) \
+#define AROUND(k)                                      \
   "loop i < n {\n a: e0.op\n b: e1.op\n c: e2.op\n}\n" \
   "dep c -> b (i: 1)\ndep b -> a (i: 1)\ndep a -> c (i: 1)\ndep c -> a (i: " k ")"
   expect("kkki", AROUND("2"));
@@ -200,7 +203,8 @@ static void test_arms(void **state)
   expect("ki", "if ?x {\n p: e0.op\n c: e1.op\n} else {\n d: e1.op\n}\ndep p -> c\ndep p -> d");
   expect("kk", "loop i < n {\n if ?x {\n p: e0.op\n } else {\n c: e1.op\n d: e2.op\n }\n}\ndep p -> c\ndep p -> d");
   /* an edge out of an arm, and what follows its consumer */
-  expect("kki", "if ?x {\n if ?y {\n p: e0.op\n }\n a: e1.op\n}\nb: e2.op\nc: e2.op\ndep p -> a\ndep a -> b\ndep p -> c");
+  expect("kki",
+         "if ?x {\n if ?y {\n p: e0.op\n }\n a: e1.op\n}\nb: e2.op\nc: e2.op\ndep p -> a\ndep a -> b\ndep p -> c");
 }
 
 /* ---- across visits, vectors ---- */
@@ -243,7 +247,7 @@ static void test_vectors(void **state)
 static void test_spilled_buffers_keep_their_edges(void **state)
 {
   (void)state;
-#define SPILL(attrs) \
+#define SPILL(attrs)                                                       \
   "buffer x : sbuf f32[128p, 8] " attrs "\nbuffer y : sbuf f32[128p, 8]\n" \
   "a: e0.op x <- y\nb: e0.op y <- y\nc: e1.op y <- x\nd: e1.op y <- y\ndep a -> c\ndep b -> c\ndep b -> d\ndep b -> d"
   expect("ikis", SPILL(""));
