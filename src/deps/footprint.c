@@ -246,17 +246,17 @@ static void place(struct sl_footprint *access)
     access->flags |= SL_FOOTPRINT_EXACT;
 }
 
-static void add_access(struct sl_footprints *f, sl_index stmt, uint16_t number, const struct sl_operand *operand,
-                       uint8_t flags)
+/* Fills what the operand says into an access of which statement, operand and flags are known; nothing for other names. */
+static void add_access(struct sl_footprints *f, struct sl_footprint access, const struct sl_operand *operand)
 {
   const uint32_t *at = operand->kind == SL_OPERAND_NAME ? sl_map_get(&f->buffer_of, (uint64_t)operand->value) : NULL;
   if (!at)
     return;
   const struct sl_memory_buffer *memory = &f->buffers.data[*at];
   uint32_t count = f->kernel->buffers.data[*at].dim_count, first = sl_vec_extend(f->heap, &f->dims, count);
-  struct sl_footprint access = { .stmt = stmt, .block = f->kernel->stmts.data[stmt].block,
-                                 .stream = sl_stmt_op(f->kernel, stmt)->stream, .operand = number, .flags = flags,
-                                 .buffer = *at, .memory = memory->memory, .first_dim = first };
+  access.buffer = *at;
+  access.memory = memory->memory;
+  access.first_dim = first;
   bool is_constant = count <= (memory->partition_dim < 0 ? 1u : 2u);
   for (uint32_t i = 0; i < count; i++) {
     int64_t size = f->sizes.data[memory->first_size + i];
@@ -277,19 +277,22 @@ static void add_access(struct sl_footprints *f, sl_index stmt, uint16_t number, 
   sl_vec_add(f->heap, &f->accesses, access);
 }
 
-void sl_footprints_add(struct sl_footprints *f, sl_index stmt)
+void sl_footprints_add(struct sl_footprints *f, sl_index stmt, uint32_t position)
 {
   const struct sl_op *op = sl_stmt_op(f->kernel, stmt);
+  struct sl_footprint access = { .stmt = stmt, .block = f->kernel->stmts.data[stmt].block, .position = position,
+                                 .stream = op->stream };
   bool is_load = op->code == SL_OP_REG_LOAD;
   if (op->code != SL_OP_TARGET && !is_load)
     return;
   for (uint32_t i = 0; i < (uint32_t)op->dst_count + op->src_count; i++) {
     const struct sl_operand *operand = &f->kernel->operands.data[op->first_operand + i];
     bool writes = i < op->dst_count && !is_load;
-    uint8_t flags = writes ? SL_FOOTPRINT_WRITES : SL_FOOTPRINT_READS;
-    flags |= operand->read_write ? SL_FOOTPRINT_READS : 0;
-    flags |= is_load ? SL_FOOTPRINT_STALLS : 0;
-    add_access(f, stmt, (uint16_t)i, operand, flags);
+    access.operand = (uint16_t)i;
+    access.flags = writes ? SL_FOOTPRINT_WRITES : SL_FOOTPRINT_READS;
+    access.flags |= operand->read_write ? SL_FOOTPRINT_READS : 0;
+    access.flags |= is_load ? SL_FOOTPRINT_STALLS : 0;
+    add_access(f, access, operand);
   }
 }
 

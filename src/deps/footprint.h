@@ -35,25 +35,27 @@ enum {
   SL_FOOTPRINT_STALLS = 32    /* of a load: its engine stops for it */
 };
 
+/* What is asked again and again of accesses all over a large kernel stands first. */
 struct sl_footprint {
   sl_index stmt, block; /* block: where it stands */
+  uint32_t position;    /* number of the statement in the text, from 1 */
   uint32_t stream;      /* it retires on */
+  uint32_t met;         /* for whoever goes through accesses: the last time it came by */
+  /* The place, as seen from the loops that are still open: `copies` times, `stride` bytes apart (a rotation whose loop has
+   * been left). */
+  sl_sum varying;
   uint16_t operand;
-  uint8_t flags;
+  uint8_t flags, copies;
+  uint32_t memory;      /* number of what may overlap */
+  struct sl_interval place;
+  int32_t place_row_min, place_row_max;
+  int64_t stride;
   sl_index buffer;
-  uint32_t memory;    /* number of what may overlap */
-  uint32_t first_dim; /* into dims, one per dimension of the buffer; SL_NO_DIMS: its bytes and rows tell all */
+  uint32_t first_dim;   /* into dims, one per dimension of the buffer; SL_NO_DIMS: its bytes and rows tell all */
   /* As bytes within a partition and as partitions, for accesses of other buffers: a hull. */
   sl_sum byte_sum, row_sum;
   struct sl_interval bytes; /* [min, max) around the sum; no end: not known */
   int32_t row_min, row_max; /* the same for partitions; INT32_MAX: no end */
-  /* The place, as seen from the loops that are still open: `copies` times, `stride` bytes apart (a rotation whose loop has
-   * been left). */
-  sl_sum varying;
-  uint8_t copies;
-  int64_t stride;
-  struct sl_interval place;
-  int32_t place_row_min, place_row_max;
 };
 enum { SL_NO_DIMS = 0xffffffffu };
 
@@ -92,8 +94,9 @@ struct sl_footprints {
 /* Buffers and memories. O(buffers log buffers). */
 void sl_footprints_init(struct sl_footprints *footprints, sl_heap *heap, const sl_program *program,
                         const struct sl_kernel *kernel, const struct sl_target *target);
-/* Appends the accesses of an instruction, indices by what loop variables stand for now. O(operands). */
-void sl_footprints_add(struct sl_footprints *footprints, sl_index stmt);
+/* Appends the accesses of an instruction, number `position` in the text, indices by what loop variables stand for now.
+ * O(operands). */
+void sl_footprints_add(struct sl_footprints *footprints, sl_index stmt, uint32_t position);
 /* Enters a loop: its variable stands for its iterations from now on. */
 struct sl_trips sl_footprints_enter(struct sl_footprints *footprints, sl_index stmt);
 /* Of a loop entered, by its body: at most; and always, SL_NO_MAX when that is not known. */

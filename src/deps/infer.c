@@ -62,12 +62,11 @@ struct inference {
   struct scope scope;
   sl_vec(struct ended) ended;
   sl_vec(struct hidden) hidden;
-  uint32_t *position;          /* by statement: number in the text, from 1 */
+  uint32_t position;           /* of the statement at hand: number in the text, from 1 */
   bool *is_weak;               /* by name: `nodep` lines name it; what bears it proves nothing */
   bool has_weak;
   const sl_program *program;
-  sl_vec(uint32_t) met;        /* by access: the last query that met it */
-  uint32_t query;
+  uint32_t query;              /* number of the last one: accesses remember which met them */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
   uint32_t first_edge;         /* of the consumer at hand */
   sl_map edge_of_pair;         /* (producer, consumer) -> index + 1 of the edge at their innermost common loop or block */
@@ -127,7 +126,7 @@ static struct sl_edge make_edge(const struct inference *in, const struct sl_foot
                            .kind = (uint8_t)kind_of(in, p, c), .producer_operand = p->operand,
                            .consumer_operand = c->operand, .producer_block = p->block,
                            .producer_stalls = p->flags & SL_FOOTPRINT_STALLS,
-                           .producer_position = in->position[p->stmt], .producer_stream = p->stream };
+                           .producer_position = p->position, .producer_stream = p->stream };
 }
 
 static void give_reason(struct sl_edge *edge, const struct sl_edge *found)
@@ -283,10 +282,10 @@ static void meet_list(struct inference *in, const struct meeting *meeting, uint3
   for (uint32_t at = first; at; at = in->touches.list.data[at].next) {
     const struct sl_touch *touch = &in->touches.list.data[at];
     uint32_t access = touch->access;
-    if (access < meeting->first || access >= meeting->end || in->met.data[access] == in->query ||
-        touch->row_max <= row_min || row_max <= touch->row_min || (!meeting->carrying && is_hidden(in, access)))
+    if (access < meeting->first || access >= meeting->end || touch->row_max <= row_min || row_max <= touch->row_min ||
+        in->f.accesses.data[access].met == in->query || (!meeting->carrying && is_hidden(in, access)))
       continue;
-    in->met.data[access] = in->query;
+    in->f.accesses.data[access].met = in->query;
     meeting->meet(in, meeting, access);
   }
 }
@@ -570,9 +569,8 @@ static void walk(struct inference *in, sl_index block);
 static void walk_op(struct inference *in, sl_index stmt)
 {
   uint32_t first = in->f.accesses.len;
-  sl_footprints_add(&in->f, stmt);
+  sl_footprints_add(&in->f, stmt, in->position);
   uint32_t end = in->f.accesses.len;
-  (void)sl_vec_extend(in->heap, &in->met, end - first);
   begin_consumer(in);
   for (uint32_t at = first; at < end; at++)
     meet_all(in, &(struct meeting){ at, 0, first, SL_NONE, meet_same });
@@ -618,9 +616,9 @@ static void move_group(struct inference *in, uint32_t index)
     for (uint32_t list = 0; list < SL_TOUCH_LISTS; list++)
       for (uint32_t touch = at->first[list]; touch; touch = in->touches.list.data[touch].next) {
         uint32_t access = in->touches.list.data[touch].access;
-        if (in->met.data[access] == in->query)
+        if (in->f.accesses.data[access].met == in->query)
           continue;
-        in->met.data[access] = in->query;
+        in->f.accesses.data[access].met = in->query;
         const struct sl_footprint moved = *access_at(in, access);
         uint32_t group = open_group(in, moved.memory, moved.varying);
         add_touches(in, group, access, (enum sl_touch_list)list);
@@ -651,6 +649,13 @@ static void leave_loop(struct inference *in, sl_index body, uint32_t first_acces
     }
 }
 
+/* Code that never runs is only numbered. */
+static void pass_over(struct inference *in, sl_index block)
+{
+  for (sl_index at = sl_walk_first(in->kernel, block); at; at = sl_walk_next(in->kernel, block, at))
+    in->position++;
+}
+
 static void walk_loop(struct inference *in, sl_index stmt)
 {
   const struct sl_loop *loop = sl_stmt_loop(in->kernel, stmt);
@@ -663,6 +668,8 @@ static void walk_loop(struct inference *in, sl_index stmt)
   in->loops_open++;
   if (trips.most > 0)
     walk(in, loop->body);
+  else
+    pass_over(in, loop->body);
   in->loops_open--;
   if (trips.most > 1)
     find_carried(in, loop->body, first_access);
@@ -674,7 +681,8 @@ static void walk_loop(struct inference *in, sl_index stmt)
 
 static void walk(struct inference *in, sl_index block)
 {
-  for (sl_index at = in->kernel->blocks.data[block].first; at; at = in->kernel->stmts.data[at].next)
+  for (sl_index at = in->kernel->blocks.data[block].first; at; at = in->kernel->stmts.data[at].next) {
+    in->position++;
     switch ((enum sl_stmt_kind)in->kernel->stmts.data[at].kind) {
     case SL_STMT_OP: walk_op(in, at); break;
     case SL_STMT_LOOP: walk_loop(in, at); break;
@@ -683,14 +691,7 @@ static void walk(struct inference *in, sl_index block)
     case SL_STMT_BARRIER_RESET:
     case SL_STMT_EPILOGUE: break;
     }
-}
-
-static void find_positions(struct inference *in)
-{
-  uint32_t position = 0;
-  in->position = sl_heap_calloc(in->heap, in->kernel->stmts.len, sizeof *in->position);
-  for (sl_index at = sl_walk_first(in->kernel, in->kernel->root); at; at = sl_walk_next(in->kernel, in->kernel->root, at))
-    in->position[at] = ++position;
+  }
 }
 
 static void find_weak(struct inference *in)
@@ -713,10 +714,8 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   sl_footprints_init(&in.f, scratch, program, kernel, target);
   sl_touches_init(&in.touches, scratch);
   (void)sl_vec_push(scratch, &in.groups);
-  sl_vec_reserve(scratch, &in.met, kernel->operands.len);
   in.groups_of = sl_heap_calloc(scratch, kernel->buffers.len, sizeof *in.groups_of);
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
-  find_positions(&in);
   find_weak(&in);
   walk(&in, kernel->root);
   sl_heap_child_free(scratch);
