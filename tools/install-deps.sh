@@ -35,6 +35,7 @@ need_test() {
   have python3 || need python3
   have valgrind || need valgrind libc6-dbg
   if ! have pkg-config || ! pkg-config --exists cmocka; then need libcmocka-dev; fi
+  if ! have pkg-config || ! pkg-config --exists isl; then need libisl-dev; fi
   if ! first_of /usr/lib/llvm-*/build/utils/lit/lit.py || ! first_of /usr/lib/llvm-*/bin/FileCheck; then
     need llvm-@-tools
   fi

@@ -1,5 +1,5 @@
-/* generate.c: bytes, choices and shrinking; the kernels themselves are made by generate_syntax.c and
- * generate_sync.c. */
+/* generate.c: bytes, choices and shrinking; the kernels themselves are made by
+ * generate_syntax.c, generate_sync.c, generate_hand.c and generate_affine.c. */
 #include "property/generate.h"
 
 #include <stdarg.h>
@@ -64,6 +64,8 @@ char *sl_generate_text(enum sl_generate_mode mode, const uint8_t *bytes, size_t 
     sl_generate_syntax(&text, &choices);
   else if (mode == SL_GENERATE_HAND)
     sl_generate_hand(&text, &choices);
+  else if (mode == SL_GENERATE_AFFINE)
+    sl_generate_affine(&text, &choices);
   else
     sl_generate_sync(&text, &choices);
   return text.data;

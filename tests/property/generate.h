@@ -13,8 +13,12 @@
 enum sl_generate_mode {
   SL_GENERATE_SYNTAX, /* every feature of the grammar; parses, but means nothing */
   SL_GENERATE_SYNC, /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
-  SL_GENERATE_HAND  /* small, synchronized by hand; most of them right */
+  SL_GENERATE_HAND, /* small, synchronized by hand; most of them right */
+  SL_GENERATE_AFFINE /* verifies on target generic or generic-weak; accesses, no dependence lines */
 };
+
+/* Accesses of SL_GENERATE_AFFINE lie within their buffers for all parameters up to this. */
+enum { SL_AFFINE_MAX_PARAM = 4 };
 
 /* NUL-terminated; free() it. Allocation failure aborts. */
 char *sl_generate_text(enum sl_generate_mode mode, const uint8_t *bytes, size_t length);

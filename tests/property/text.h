@@ -25,9 +25,10 @@ __attribute__((format(printf, 2, 3))) void sl_text_printf(struct sl_text *text, 
 void sl_text_puts(struct sl_text *text, const char *string);
 void sl_text_indent(struct sl_text *text, unsigned depth);
 
-/* The generators: generate_syntax.c, generate_sync.c, generate_hand.c. */
+/* The generators: generate_syntax.c, generate_sync.c, generate_hand.c, generate_affine.c. */
 void sl_generate_syntax(struct sl_text *text, struct sl_choices *choices);
 void sl_generate_sync(struct sl_text *text, struct sl_choices *choices);
 void sl_generate_hand(struct sl_text *text, struct sl_choices *choices);
+void sl_generate_affine(struct sl_text *text, struct sl_choices *choices);
 
 #endif
