@@ -24,14 +24,14 @@ static uint32_t find_instance(const struct sl_trace *trace, const struct sl_isl_
     if (!memcmp(trace->instances[list->instances[i]].values, end->values, sizeof end->values))
       return list->instances[i];
   }
-  return UINT32_MAX;
+  return SL_NO_INSTANCE;
 }
 
 void sl_isl_relate(struct sl_relation *hazards, const struct sl_isl_deps *deps, const struct sl_trace *trace)
 {
   for (uint32_t i = 0; i < deps->count; i++) {
     uint32_t earlier = find_instance(trace, &deps->pairs[i].earlier), later = find_instance(trace, &deps->pairs[i].later);
-    if (earlier != UINT32_MAX && later != UINT32_MAX)
+    if (earlier != SL_NO_INSTANCE && later != SL_NO_INSTANCE)
       sl_relation_add(hazards, earlier, later);
   }
 }
@@ -309,10 +309,11 @@ static uint32_t contiguous_dim(const struct writing *w, const struct sl_layout_b
 }
 
 /* What lies outside the contiguous part: variables r0, r1, ... for the elements of ranges. */
-static bool needs_variable(const struct sl_layout_buffer *buffer, uint32_t contiguous, uint32_t dim,
+static bool needs_variable(const struct writing *w, const struct sl_layout_buffer *buffer, uint32_t contiguous, uint32_t dim,
                            const struct sl_access_index *index)
 {
-  return dim < contiguous && (int)dim != buffer->partition_dim && index->kind != SL_INDEX_AT;
+  bool one_element = index->kind == SL_INDEX_AT && !is_whole(w, index);
+  return dim < contiguous && (int)dim != buffer->partition_dim && !one_element;
 }
 
 /* "16 + 4*r0 + 2*(c0 + 1) + 2*lo": where the contiguous part begins, in units. */
@@ -326,7 +327,7 @@ static void write_offset(const struct writing *w, const struct sl_layout_buffer 
     if ((int)d == buffer->partition_dim)
       continue;
     fprintf(w->out, " + %lld*", (long long)(buffer->strides[d] / unit));
-    if (needs_variable(buffer, contiguous, d, &index))
+    if (needs_variable(w, buffer, contiguous, d, &index))
       fprintf(w->out, "r%u", d);
     else
       write_first(w, &index);
@@ -343,7 +344,7 @@ static void write_access(const struct writing *w, sl_index stmt, const struct sl
   fprintf(w->out, " -> m%u[p, u] : exists (x", buffer->space);
   for (uint32_t d = 0; d < buffer->dim_count; d++) {
     index = sl_index_of_dim(w->t->kernel, operand, d);
-    if (needs_variable(buffer, contiguous, d, &index))
+    if (needs_variable(w, buffer, contiguous, d, &index))
       fprintf(w->out, ", r%u", d);
   }
   fputs(" : x = 0 and ", w->out); /* so that the list is never empty */
@@ -352,7 +353,7 @@ static void write_access(const struct writing *w, sl_index stmt, const struct sl
     char variable[16];
     snprintf(variable, sizeof variable, "r%u", d);
     index = sl_index_of_dim(w->t->kernel, operand, d);
-    if (needs_variable(buffer, contiguous, d, &index))
+    if (needs_variable(w, buffer, contiguous, d, &index))
       write_interval(w, variable, 0, &index, buffer->sizes[d]);
     else if ((int)d == buffer->partition_dim)
       write_interval(w, "p", buffer->partition, &index, buffer->sizes[d]);

@@ -95,12 +95,16 @@ static bool add_access(struct sl_trace *trace, struct sl_oracle_walk *walk, cons
 
 /* ---- the run ---- */
 
+static void add_visit(struct sl_trace_block *block, uint64_t arrival)
+{
+  block->visits = sl_oracle_grow(block->visits, block->visit_count, &block->visit_cap, sizeof *block->visits);
+  block->visits[block->visit_count++] = (struct sl_trace_visit){ arrival, block->iteration_count };
+}
+
 static void note_arrival(void *user, sl_index index)
 {
   struct sl_trace *trace = user;
-  struct sl_trace_block *block = &trace->blocks[index];
-  block->visits = sl_oracle_grow(block->visits, block->visit_count, &block->visit_cap, sizeof *block->visits);
-  block->visits[block->visit_count++] = (struct sl_trace_visit){ trace->clock++, block->iteration_count };
+  add_visit(&trace->blocks[index], trace->clock++);
 }
 
 static bool is_loop_body(const struct sl_kernel *kernel, sl_index block)
@@ -109,12 +113,13 @@ static bool is_loop_body(const struct sl_kernel *kernel, sl_index block)
   return owner && sl_stmt_get(kernel, owner)->kind == SL_STMT_LOOP;
 }
 
+/* Arrivals at arms are not told of: anything after the last visit does. */
 static void note_end(void *user, sl_index index)
 {
   struct sl_trace *trace = user;
   struct sl_trace_block *block = &trace->blocks[index];
   if (!is_loop_body(trace->view.kernel, index))
-    note_arrival(user, index);
+    add_visit(block, block->iteration_count ? block->iterations[block->iteration_count - 1].end : 0);
   block->iterations =
       sl_oracle_grow(block->iterations, block->iteration_count, &block->iteration_cap, sizeof *block->iterations);
   block->iterations[block->iteration_count++] = (struct sl_trace_iteration){ trace->clock++, block->visit_count - 1 };
@@ -184,6 +189,7 @@ enum sl_trace_status sl_trace_init(struct sl_trace *trace, const sl_program *pro
   walk.user = trace;
   for (sl_oracle_walk_start(&walk); walk.stmt && holds && trace->count <= limit; sl_oracle_walk_advance(&walk))
     holds = execute(trace, &walk) && !walk.error;
+  note_end(trace, kernel->root);
   bool is_long = walk.error == SL_WALK_BUDGET || trace->count > limit;
   holds = holds && !walk.error;
   sl_oracle_walk_free(&walk);

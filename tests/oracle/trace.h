@@ -14,6 +14,7 @@
 #include "oracle/layout.h"
 
 enum { SL_TRACE_LOOPS = 3 };
+enum { SL_NO_INSTANCE = 0xffffffffu };
 
 struct sl_trace_access {
   uint32_t instance, operand, buffer; /* operand: its number in the operation, from 0 */
@@ -38,7 +39,7 @@ struct sl_trace_block {
   } *iterations;
   uint32_t iteration_count, iteration_cap;
   struct sl_trace_visit {
-    uint64_t arrival; /* of loops */
+    uint64_t arrival; /* of an arm: some time after its last visit */
     uint32_t first_iteration;
   } *visits;
   uint32_t visit_count, visit_cap;

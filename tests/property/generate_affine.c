@@ -19,6 +19,7 @@ enum { MAX_LOOPS = 3, MAX_BUFFERS = 4, MAX_DIMS = 3, MAX_INSTRUCTIONS = 12, INDE
        MAX_ENGINES = 4, NO_ENGINE = MAX_ENGINES };
 
 struct buffer {
+  const char *space;
   unsigned sizes[MAX_DIMS], dim_count;
 };
 
@@ -79,9 +80,10 @@ static void buffer(struct affine_generator *g)
   struct buffer *buffer = &g->buffers[g->buffer_count];
   unsigned space = choose(g, 4);
   bool partitioned = space != 1;
+  buffer->space = spaces[space];
   buffer->dim_count = dim_counts[choose(g, 8)];
   unsigned partition = chance(g, 3) ? choose(g, buffer->dim_count) : 0;
-  sl_text_printf(g->text, "  buffer b%u : %s %s[", g->buffer_count, spaces[space], types[choose(g, 4)]);
+  sl_text_printf(g->text, "  buffer b%u : %s %s[", g->buffer_count, buffer->space, types[choose(g, 4)]);
   for (unsigned d = 0; d < buffer->dim_count; d++) {
     buffer->sizes[d] = sizes[choose(g, 8)];
     sl_text_printf(g->text, "%s%u%s", d ? ", " : "", buffer->sizes[d], partitioned && d == partition ? "p" : "");
@@ -90,6 +92,16 @@ static void buffer(struct affine_generator *g)
   address(g, partitioned);
   sl_text_puts(g->text, "\n");
   g->buffer_count++;
+}
+
+/* Memory of one space may be shared. */
+static void alias(struct affine_generator *g)
+{
+  if (g->buffer_count < 2 || !chance(g, 4))
+    return;
+  unsigned a = choose(g, g->buffer_count), b = (a + 1 + choose(g, g->buffer_count - 1)) % g->buffer_count;
+  if (!strcmp(g->buffers[a].space, g->buffers[b].space))
+    sl_text_printf(g->text, "  alias b%u b%u\n", a, b);
 }
 
 static void header(struct affine_generator *g)
@@ -105,10 +117,7 @@ static void header(struct affine_generator *g)
   unsigned count = counts[choose(g, 8)];
   while (g->buffer_count < count)
     buffer(g);
-  if (count > 1 && chance(g, 6)) {
-    unsigned a = choose(g, count);
-    sl_text_printf(g->text, "  alias b%u b%u\n", a, (a + 1 + choose(g, count - 1)) % count);
-  }
+  alias(g);
 }
 
 /* ---- indices ---- */

@@ -13,8 +13,9 @@
 
 #include "oracle/hazards.h"
 #include "oracle/isl_deps.h"
-#include "oracle/order.h"
-#include "property/judge.h"
+#include "property/bounds.h"
+#include "property/inferred.h"
+#include "property/promise.h"
 
 enum {
   INSTANCE_LIMIT = 500,
@@ -23,9 +24,13 @@ enum {
   MAX_TOO_HARD_PERCENT = 2
 };
 
+enum edge_form { EDGE_SAME_ITERATION, EDGE_CARRIED, EDGE_ACROSS, EDGE_VECTOR, EDGE_FORMS };
+static const char *const edge_form_names[EDGE_FORMS] = { "of the same iteration", "carried", "across visits", "vectors" };
+
 struct tally {
   uint64_t kernels, runs, too_long, instances, hazards;
   uint64_t by_isl, by_dataflow, too_hard;
+  uint64_t edges[EDGE_FORMS], promised, excess[SL_BOUNDS];
 };
 
 struct state {
@@ -34,10 +39,17 @@ struct state {
   struct tally tally;
 };
 
-/* One kernel, its copies expanded. */
+/* What the runs say about an edge. */
+struct found {
+  bool is_witnessed;    /* some instances depend on each other at just the distance of the edge */
+  uint64_t unexplained; /* instances that wait for too much, and only such others can be the reason */
+  char first[300];      /* of them */
+};
+
 struct subject {
   struct state *state;
-  struct sl_case test;
+  struct sl_inferred inferred;
+  struct found *found; /* by edge */
   uint64_t random;
   struct sl_failure *failure;
 };
@@ -45,19 +57,6 @@ struct subject {
 static uint64_t draw(struct subject *s, uint64_t below)
 {
   return sl_generate_random(&s->random) % below;
-}
-
-static int expand(void *arg)
-{
-  sluice_program *program = arg;
-  sl_expand_copies(program, sl_case_kernel(program));
-  return SLUICE_OK;
-}
-
-static bool prepare(struct subject *s, const char *text)
-{
-  s->test.original = sl_read_program(s->state->targets, text, s->failure);
-  return s->test.original && sl_guard_run(&s->test.original->guard, expand, s->test.original) == SLUICE_OK;
 }
 
 /* ---- the judges ---- */
@@ -87,7 +86,7 @@ static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const st
   struct tally *tally = &s->state->tally;
   enum sl_isl_method method = draw(s, DATAFLOW_EVERY) == 0 ? SL_ISL_LAST : SL_ISL_ALL;
   struct sl_isl_deps deps;
-  enum sl_isl_status status = sl_isl_find(&deps, s->test.original, sl_case_kernel(s->test.original), inputs, method);
+  enum sl_isl_status status = sl_isl_find(&deps, s->inferred.program, s->inferred.kernel, inputs, method);
   bool holds = true;
   s->state->isl_absent = status == SL_ISL_ABSENT;
   tally->too_hard += status == SL_ISL_TOO_HARD;
@@ -103,6 +102,93 @@ static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const st
   return holds;
 }
 
+/* ---- the edges ---- */
+
+/* What a run says about its instances. */
+struct relations {
+  struct sl_relation hazards;   /* closed */
+  struct sl_relation conflicts; /* all pairs that touch the same memory */
+  struct sl_relation required;  /* what must have retired when an instance issues: hazards under the order of the streams */
+  struct sl_relation promised;  /* the same of the edges */
+};
+
+static bool is_sound(struct subject *s, const struct sl_trace *trace, const struct relations *r)
+{
+  char x[120], y[120];
+  for (uint32_t later = 0; later < trace->count; later++) {
+    for (uint32_t earlier = 0; earlier < later; earlier++) {
+      if (!sl_relation_has(&r->conflicts, earlier, later) || sl_relation_has(&r->promised, earlier, later) ||
+          sl_hardware_orders(trace, s->inferred.hardware, earlier, later))
+        continue;
+      sl_trace_describe(trace, earlier, x, sizeof x);
+      sl_trace_describe(trace, later, y, sizeof y);
+      return sl_fail(s->failure, "a dependence is not found", "%s -> %s", x, y);
+    }
+  }
+  return true;
+}
+
+/* Whether an instance depends on one of the producer's that execute in the awaited part of the run. */
+static bool depends_there(const struct sl_trace *trace, const struct sl_relation *conflicts, const struct sl_edge *edge,
+                          uint32_t consumer, bool *nothing_ran)
+{
+  struct sl_target_time target = sl_edge_target(trace, edge, consumer);
+  const struct sl_trace_list *producers = &trace->of_stmt[edge->producer];
+  *nothing_ran = true;
+  for (uint32_t i = 0; i < producers->count; i++) {
+    uint32_t producer = producers->instances[i];
+    uint64_t time = trace->instances[producer].time;
+    if (time < target.start || time >= target.end)
+      continue;
+    *nothing_ran = false;
+    if (sl_relation_has(conflicts, producer, consumer))
+      return true;
+  }
+  return false;
+}
+
+static void judge_excess(struct subject *s, const struct sl_trace *trace, const struct relations *r, uint32_t number)
+{
+  const struct sl_edge *edge = &s->inferred.edges[number];
+  struct found *found = &s->found[number];
+  const struct sl_trace_list *consumers = &trace->of_stmt[edge->consumer];
+  for (uint32_t i = 0; i < consumers->count; i++) {
+    uint32_t consumer = consumers->instances[i], needed = sl_edge_needs(trace, edge, consumer);
+    bool nothing_ran, depends = depends_there(trace, &r->conflicts, edge, consumer, &nothing_ran);
+    found->is_witnessed = found->is_witnessed || depends;
+    if (needed == SL_NO_INSTANCE || sl_hardware_orders(trace, s->inferred.hardware, needed, consumer))
+      continue;
+    s->state->tally.promised++;
+    if (sl_relation_has(&r->required, needed, consumer))
+      continue;
+    if (nothing_ran || depends) {
+      s->state->tally.excess[nothing_ran ? SL_BOUND_NOTHING_RAN : SL_BOUND_REST_OF_ITERATION]++;
+    } else if (found->unexplained++ == 0) {
+      char text[120], x[80], y[80];
+      sl_inferred_describe(&s->inferred, edge, text, sizeof text);
+      sl_trace_describe(trace, needed, x, sizeof x);
+      sl_trace_describe(trace, consumer, y, sizeof y);
+      snprintf(found->first, sizeof found->first, "edge %s: %s -> %s", text, x, y);
+    }
+  }
+}
+
+/* After all runs: what only the distances of other instances can explain needs such instances. */
+static bool excess_is_explained(struct subject *s)
+{
+  for (uint32_t e = 0; e < s->inferred.edge_count; e++) {
+    const struct found *found = &s->found[e];
+    enum sl_bound bound = found->is_witnessed
+                              ? SL_BOUND_LEAST_DISTANCE
+                              : sl_bound_of_accesses(s->inferred.kernel, &s->inferred.edges[e]);
+    if (found->unexplained && bound == SL_NO_BOUND)
+      return sl_fail(s->failure, "an edge without reason", "%s", found->first);
+    if (found->unexplained)
+      s->state->tally.excess[bound] += found->unexplained;
+  }
+  return true;
+}
+
 static uint64_t count_pairs(const struct sl_relation *relation)
 {
   uint64_t pairs = 0;
@@ -115,14 +201,23 @@ static uint64_t count_pairs(const struct sl_relation *relation)
 
 static bool judge_run(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs, bool ask_isl)
 {
-  struct sl_relation hazards = sl_relation_new(trace->count);
-  sl_hazards_find(&hazards, trace);
+  uint32_t n = trace->count;
+  struct relations r = { sl_relation_new(n), sl_relation_new(n), sl_relation_new(n), sl_relation_new(n) };
+  sl_hazards_find(&r.hazards, trace);
   s->state->tally.runs++;
-  s->state->tally.instances += trace->count;
-  s->state->tally.hazards += count_pairs(&hazards);
-  sl_relation_close(&hazards);
-  bool holds = !ask_isl || isl_agrees(s, trace, inputs, &hazards);
-  sl_relation_free(&hazards);
+  s->state->tally.instances += n;
+  s->state->tally.hazards += count_pairs(&r.hazards);
+  sl_order_close(&r.required, &r.hazards, trace, s->inferred.hardware);
+  sl_relation_close(&r.hazards);
+  sl_conflicts_find(&r.conflicts, trace);
+  sl_inferred_close(&s->inferred, trace, &r.promised);
+  bool holds = (!ask_isl || isl_agrees(s, trace, inputs, &r.hazards)) && is_sound(s, trace, &r);
+  for (uint32_t e = 0; e < s->inferred.edge_count && holds; e++)
+    judge_excess(s, trace, &r, e);
+  sl_relation_free(&r.hazards);
+  sl_relation_free(&r.conflicts);
+  sl_relation_free(&r.required);
+  sl_relation_free(&r.promised);
   return holds;
 }
 
@@ -131,13 +226,12 @@ static bool judge_run(struct subject *s, const struct sl_trace *trace, const str
 /* isl is slow and is asked once a kernel. */
 static bool try_run(struct subject *s, unsigned run)
 {
-  struct sl_oracle_inputs inputs = { s->test.params, sl_case_kernel(s->test.original)->params.len,
+  int64_t params[SL_JUDGE_MAX_INPUTS];
+  struct sl_oracle_inputs inputs = { params, sl_inferred_params(&s->inferred, run, &s->random, params),
                                      sl_generate_random(&s->random) };
-  for (uint32_t p = 0; run > 0 && p < inputs.param_count; p++)
-    s->test.params[p] = (int64_t)draw(s, SL_AFFINE_MAX_PARAM + 1);
   struct sl_trace trace;
   enum sl_trace_status status =
-      sl_trace_init(&trace, s->test.original, sl_case_kernel(s->test.original), &inputs, INSTANCE_LIMIT);
+      sl_trace_init(&trace, s->inferred.program, s->inferred.kernel, &inputs, INSTANCE_LIMIT);
   bool holds = status != SL_TRACE_BAD || sl_fail(s->failure, "no run", "the generated kernel cannot be executed");
   s->state->tally.too_long += status == SL_TRACE_LONG;
   if (status == SL_TRACE_OK)
@@ -146,21 +240,42 @@ static bool try_run(struct subject *s, unsigned run)
   return holds;
 }
 
+static void count_edges(struct subject *s)
+{
+  for (uint32_t e = 0; e < s->inferred.edge_count; e++) {
+    const struct sl_edge *edge = &s->inferred.edges[e];
+    enum edge_form form = sl_edge_is_vector(edge) ? EDGE_VECTOR
+                          : edge->across          ? EDGE_ACROSS
+                          : edge->k > 0           ? EDGE_CARRIED
+                                                  : EDGE_SAME_ITERATION;
+    s->state->tally.edges[form]++;
+  }
+}
+
 static bool inference_holds(void *user, const char *text, uint64_t seed, struct sl_failure *failure)
 {
   struct subject s = { .state = user, .random = seed, .failure = failure };
-  s.test.targets = s.state->targets;
-  bool holds = prepare(&s, text);
+  sluice_program *program = sl_read_program(s.state->targets, text, failure);
   s.state->tally.kernels++;
-  if (holds)
-    sl_case_default_params(&s.test);
+  if (!program)
+    return false;
+  bool holds = sl_inferred_init(&s.inferred, program, s.state->targets, failure);
+  count_edges(&s);
+  s.found = sl_oracle_calloc(s.inferred.edge_count, sizeof *s.found);
   for (unsigned run = 0; run < RUNS && holds; run++)
     holds = try_run(&s, run);
-  sluice_program_free(s.test.original);
+  holds = holds && excess_is_explained(&s);
+  free(s.found);
+  sl_inferred_free(&s.inferred);
   return holds;
 }
 
 /* ---- the campaign ---- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+  return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 static unsigned report_judges(const struct state *state)
 {
@@ -178,6 +293,29 @@ static unsigned report_judges(const struct state *state)
   return 1;
 }
 
+/* A campaign that never saw one of the forms shows nothing about it. */
+static unsigned report_excess(const struct tally *tally)
+{
+  uint64_t total = 0;
+  printf("edges:");
+  for (unsigned f = 0; f < EDGE_FORMS; f++)
+    printf("%s %llu %s", f ? "," : "", (unsigned long long)tally->edges[f], edge_form_names[f]);
+  printf("\nof %llu waits of an instance for another through an edge, these hold it back for what it does not depend on:\n",
+         (unsigned long long)tally->promised);
+  for (unsigned b = 0; b < SL_BOUNDS; b++) {
+    total += tally->excess[b];
+    printf("  %5.2f %% %s\n", share(tally->excess[b], tally->promised), sl_bound_names[b]);
+  }
+  printf("  %5.2f %% in all\n", share(total, tally->promised));
+  for (unsigned f = 0; f < EDGE_FORMS && tally->kernels >= 100; f++) {
+    if (tally->edges[f] == 0) {
+      printf("FAILED: no kernel has edges %s\n", edge_form_names[f]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
   struct sl_campaign campaign;
@@ -190,6 +328,7 @@ int main(int argc, char **argv)
   struct state state = { .targets = targets };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_AFFINE, inference_holds, &state);
   failed += report_judges(&state);
+  failed += report_excess(&state.tally);
   printf("infer: %llu kernels, %u failures\n", (unsigned long long)state.tally.kernels, failed);
   sluice_targets_free(targets);
   return sl_campaign_exit_code(&campaign, failed);

@@ -7,6 +7,14 @@
 
 enum { OUTCOMES = 64 /* values given for an opaque condition */ };
 
+struct sl_oracle_hardware sl_target_hardware(const struct sl_target *target)
+{
+  struct sl_oracle_hardware hardware = { true, target->queue.ordered };
+  for (uint32_t e = 0; e < target->engines.len; e++)
+    hardware.engines_interlock = hardware.engines_interlock && target->engines.data[e].interlock;
+  return hardware;
+}
+
 sluice_program *sl_read_program(const sluice_targets *targets, const char *text, struct sl_failure *failure)
 {
   struct sl_messages messages;
@@ -72,9 +80,7 @@ enum sl_reference_status sl_case_start(struct sl_case *test, uint32_t instance_l
 {
   const struct sl_kernel *kernel = sl_case_kernel(test->original);
   const struct sl_target *target = sl_target_find(test->targets, sl_text(test->original, kernel->target));
-  struct sl_oracle_hardware hardware = { true, target->queue.ordered };
-  for (uint32_t e = 0; e < target->engines.len; e++)
-    hardware.engines_interlock = hardware.engines_interlock && target->engines.data[e].interlock;
+  struct sl_oracle_hardware hardware = sl_target_hardware(target);
   test->inputs = (struct sl_oracle_inputs){ test->params, kernel->params.len, test->opaque_seed };
   test->options = (struct sl_explore_options)SL_EXPLORE_OPTIONS_INIT;
   test->options.modular = target->sem.modular;

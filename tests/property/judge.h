@@ -26,6 +26,9 @@ static inline struct sl_kernel *sl_case_kernel(const sluice_program *program)
   return program->kernels.data[0];
 }
 
+/* What a target orders without waits. */
+struct sl_oracle_hardware sl_target_hardware(const struct sl_target *target);
+
 /* A verified program; NULL after a failure. */
 sluice_program *sl_read_program(const sluice_targets *targets, const char *text, struct sl_failure *failure);
 /* The same, read from what another program prints as, so that everything in it has a place in the text. */

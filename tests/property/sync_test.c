@@ -75,11 +75,7 @@ static const struct sl_kernel *kernel_of(const sluice_program *program)
 static struct sl_oracle_hardware hardware_of(const struct subject *subject)
 {
   const char *name = sl_text(subject->original, kernel_of(subject->original)->target);
-  const struct sl_target *target = sl_target_find(subject->state->targets, name);
-  struct sl_oracle_hardware hardware = { .engines_interlock = true, .queues_ordered = target->queue.ordered };
-  for (uint32_t e = 0; e < target->engines.len; e++)
-    hardware.engines_interlock = hardware.engines_interlock && target->engines.data[e].interlock;
-  return hardware;
+  return sl_target_hardware(sl_target_find(subject->state->targets, name));
 }
 
 /* ---- synchronizing ---- */
