@@ -7,7 +7,7 @@ static bool is_load(const struct sl_trace *trace, uint32_t instance)
   return sl_opcode_table[op->code].op_class == SL_CLASS_LOAD;
 }
 
-bool sl_hardware_orders(const struct sl_trace *trace, struct sl_oracle_hardware hardware, uint32_t earlier, uint32_t later)
+bool sl_hardware_gives(const struct sl_trace *trace, struct sl_oracle_hardware hardware, uint32_t earlier, uint32_t later)
 {
   const struct sl_trace_instance *p = &trace->instances[earlier], *c = &trace->instances[later];
   if (is_load(trace, earlier) && p->issue == c->issue)
@@ -31,7 +31,7 @@ void sl_order_close(struct sl_relation *before, const struct sl_relation *waits,
     if (issued != SL_NO_INSTANCE)
       sl_row_join(at_issue, sl_relation_row(is_load(trace, issued) ? &retired : before, issued), words);
     for (uint32_t y = 0; y < x; y++) {
-      if (sl_relation_has(waits, y, x) && !sl_hardware_orders(trace, hardware, y, x))
+      if (sl_relation_has(waits, y, x) && !sl_hardware_gives(trace, hardware, y, x))
         sl_row_join(at_issue, sl_relation_row(&retired, y), words);
     }
     sl_row_join(at_retirement, at_issue, words);

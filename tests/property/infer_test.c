@@ -118,7 +118,7 @@ static bool is_sound(struct subject *s, const struct sl_trace *trace, const stru
   for (uint32_t later = 0; later < trace->count; later++) {
     for (uint32_t earlier = 0; earlier < later; earlier++) {
       if (!sl_relation_has(&r->conflicts, earlier, later) || sl_relation_has(&r->promised, earlier, later) ||
-          sl_hardware_orders(trace, s->inferred.hardware, earlier, later))
+          sl_hardware_gives(trace, s->inferred.hardware, earlier, later))
         continue;
       sl_trace_describe(trace, earlier, x, sizeof x);
       sl_trace_describe(trace, later, y, sizeof y);
@@ -156,7 +156,7 @@ static void judge_excess(struct subject *s, const struct sl_trace *trace, const 
     uint32_t consumer = consumers->instances[i], needed = sl_edge_needs(trace, edge, consumer);
     bool nothing_ran, depends = depends_there(trace, &r->conflicts, edge, consumer, &nothing_ran);
     found->is_witnessed = found->is_witnessed || depends;
-    if (needed == SL_NO_INSTANCE || sl_hardware_orders(trace, s->inferred.hardware, needed, consumer))
+    if (needed == SL_NO_INSTANCE || sl_hardware_gives(trace, s->inferred.hardware, needed, consumer))
       continue;
     s->state->tally.promised++;
     if (sl_relation_has(&r->required, needed, consumer))
