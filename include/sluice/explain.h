@@ -1,4 +1,4 @@
-/* sluice/explain.h: why an instruction waits: text for people.
+/* sluice/explain.h: why an instruction waits: text for people, JSON for programs.
  *
  * Everything is found in the synchronized kernel and its dependence lines; nothing is known of how the waits were made, so
  * kernels from anywhere can be explained.
@@ -19,8 +19,12 @@ typedef struct sluice_explain_options {
   const sluice_program *origin;
   /** A simulation of the kernel, for what each wait costs. NULL: costs are left out. */
   const sluice_sim_result *costs;
+  /** Why there are no costs, to be said with the answer; NULL: nothing is said. */
+  const char *no_costs_because;
+  /** The same answer as one JSON object; docs/simulator.md has its keys. */
+  bool as_json;
 } sluice_explain_options;
-#define SLUICE_EXPLAIN_OPTIONS_INIT { NULL, NULL }
+#define SLUICE_EXPLAIN_OPTIONS_INIT { NULL, NULL, NULL, false }
 
 /** Explains the waits of one instruction (each copy of it, if there are several) of a verified program: what it waits for, which
  * dependence line that is, what the semaphore counts, how the threshold is computed, what it costs; and why its other

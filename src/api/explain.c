@@ -1,15 +1,11 @@
-/* explain.c: sluice_explain: the waits of one instruction in words.
+/* explain.c: sluice_explain: what is known of the waits of one instruction; explain_text.c and explain_json.c say it.
  *
  * Requires a verified program. Works on a copy whose copies of operations are expanded. A wait belongs to the dependences whose
  * producer updates its semaphore; its threshold is followed backwards through the register operations of the engine.
  */
-#include <sluice/explain.h>
-
 #include <assert.h>
 
-#include "deps/deps.h"
-#include "ir/ir.h"
-#include "target/target.h"
+#include "api/explain_parts.h"
 
 /* A register whose value before a statement is asked for. */
 struct question {
@@ -20,106 +16,16 @@ struct question {
 struct explain {
   const sluice_program *input;
   size_t kernel_number;
-  const char *label;
   const sluice_targets *targets;
-  const sluice_explain_options *options;
-  sl_program *program; /* the copy */
-  struct sl_kernel *kernel;
-  const struct sl_target *target;
-  sl_source source; /* where places are */
+  struct sl_explanation found;
+  struct sl_kernel *kernel; /* of what is found */
   sl_heap scratch;
   sl_report report;
   sl_edges edges;
   bool *is_used; /* by statement: register operations that the threshold at hand comes from */
   sl_vec(struct question) questions;
-  sl_vec(sl_index) slots; /* of the instruction at hand: those its waits stand on */
-  sl_buf out;
   char *text; /* the answer, for the caller */
 };
-
-/* ---- words ---- */
-
-static const char *name_text(const struct explain *e, sl_name name)
-{
-  return sl_text(e->program, name);
-}
-
-static const char *op_name(const struct explain *e, sl_index stmt)
-{
-  const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
-  return name_text(e, op->label ? op->label : op->opcode);
-}
-
-static const char *stream_name(const struct explain *e, uint32_t stream)
-{
-  return name_text(e, e->kernel->streams.data[stream].name);
-}
-
-static void put_place(struct explain *e, sl_loc loc)
-{
-  sl_place place = sl_source_place(&e->source, loc);
-  if (place.line)
-    sl_buf_printf(&e->out, "%s:%u", e->source.name, place.line);
-  else
-    sl_buf_puts(&e->out, e->source.name);
-}
-
-/* "loop t", "a branch in loop t"; "the kernel" outside of loops. */
-static void put_block(struct explain *e, sl_index block)
-{
-  sl_index owner = e->kernel->blocks.data[block].owner;
-  if (owner && e->kernel->stmts.data[owner].kind == SL_STMT_LOOP)
-    sl_buf_printf(&e->out, "loop %s", name_text(e, sl_stmt_loop(e->kernel, owner)->var));
-  else if (owner) {
-    sl_buf_puts(&e->out, "a branch in ");
-    put_block(e, sl_block_parent(e->kernel, block));
-  } else
-    sl_buf_puts(&e->out, "the kernel");
-}
-
-static bool is_register_op(const struct explain *e, sl_index stmt)
-{
-  if (e->kernel->stmts.data[stmt].kind != SL_STMT_OP)
-    return false;
-  uint8_t op_class = sl_opcode_table[sl_stmt_op(e->kernel, stmt)->code].op_class;
-  return op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_LOAD;
-}
-
-/* Where a register operation stands, by what follows it. */
-static void put_position(struct explain *e, sl_index stmt)
-{
-  sl_index next = stmt, block = e->kernel->stmts.data[stmt].block;
-  while (next && is_register_op(e, next))
-    next = e->kernel->stmts.data[next].next;
-  if (!next) {
-    bool is_root = block == e->kernel->root;
-    sl_buf_puts(&e->out, is_root ? "at the end of " : "at the end of the body of ");
-    put_block(e, block);
-    return;
-  }
-  switch ((enum sl_stmt_kind)e->kernel->stmts.data[next].kind) {
-  case SL_STMT_OP: sl_buf_printf(&e->out, "before `%s` in ", op_name(e, sl_stmt_waiting(e->kernel, next))); break;
-  case SL_STMT_LOOP: sl_buf_printf(&e->out, "before loop %s", name_text(e, sl_stmt_loop(e->kernel, next)->var)); return;
-  case SL_STMT_IF: sl_buf_puts(&e->out, "before a branch in "); break;
-  case SL_STMT_BARRIER:
-  case SL_STMT_BARRIER_RESET: sl_buf_puts(&e->out, "before a barrier in "); break;
-  case SL_STMT_EPILOGUE: sl_buf_puts(&e->out, "before the epilogue of "); break;
-  }
-  put_block(e, block);
-}
-
-static void put_head(struct explain *e, sl_index stmt)
-{
-  const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
-  sl_buf_printf(&e->out, "`%s` on %s", op_name(e, stmt), stream_name(e, op->stream));
-  if (sl_issue_stream(e->kernel, op->stream) != op->stream)
-    sl_buf_printf(&e->out, ", issued by %s", stream_name(e, sl_issue_stream(e->kernel, op->stream)));
-  sl_buf_puts(&e->out, ", in ");
-  put_block(e, e->kernel->stmts.data[stmt].block);
-  sl_buf_puts(&e->out, ", ");
-  put_place(e, e->kernel->stmts.data[stmt].loc);
-  sl_buf_putc(&e->out, '\n');
-}
 
 /* ---- dependences ---- */
 
@@ -147,34 +53,36 @@ static bool is_buffer(const struct explain *e, sl_name name)
   return false;
 }
 
-/* What the two ends have in common, a line per buffer. */
-static void put_buffers(struct explain *e, const struct sl_edge *edge)
+/* How the consumer stands to the producer by one buffer; false: neither minds the other. */
+static bool find_hazard(enum sl_hazard_kind *hazard, unsigned before, unsigned after)
 {
-  const struct sl_op *from = sl_stmt_op(e->kernel, edge->producer), *to = sl_stmt_op(e->kernel, edge->consumer);
+  if (before & WRITES && after & READS)
+    *hazard = SL_HAZARD_READS_WRITTEN;
+  else if (before & WRITES && after & WRITES)
+    *hazard = SL_HAZARD_OVERWRITES_WRITTEN;
+  else if (before & READS && after & WRITES)
+    *hazard = SL_HAZARD_OVERWRITES_READ;
+  else
+    return false;
+  return true;
+}
+
+/* What the two ends have in common. */
+static void find_buffers(struct explain *e, struct sl_explained_edge *explained)
+{
+  const struct sl_op *from = sl_stmt_op(e->kernel, explained->edge->producer);
+  const struct sl_op *to = sl_stmt_op(e->kernel, explained->edge->consumer);
   sl_name seen = 0;
   for (uint32_t i = 0; i < (uint32_t)to->dst_count + to->src_count; i++) {
     const struct sl_operand *operand = &e->kernel->operands.data[to->first_operand + i];
     sl_name name = operand->kind == SL_OPERAND_NAME ? (sl_name)operand->value : 0;
+    enum sl_hazard_kind hazard;
     if (!name || name == seen || !is_buffer(e, name))
       continue;
-    unsigned before = touch(e, from, name), after = touch(e, to, name);
     seen = name;
-    if (before & WRITES && after & READS)
-      sl_buf_printf(&e->out, "     it reads %s, which `%s` writes\n", name_text(e, name), op_name(e, edge->producer));
-    else if (before & WRITES && after & WRITES)
-      sl_buf_printf(&e->out, "     it overwrites %s, which `%s` writes\n", name_text(e, name),
-                    op_name(e, edge->producer));
-    else if (before & READS && after & WRITES)
-      sl_buf_printf(&e->out, "     it overwrites %s, which `%s` reads\n", name_text(e, name),
-                    op_name(e, edge->producer));
+    if (find_hazard(&hazard, touch(e, from, name), touch(e, to, name)))
+      sl_vec_add(&e->scratch, &explained->buffers, ((struct sl_shared_buffer){ name, hazard }));
   }
-}
-
-static void put_edge(struct explain *e, const struct sl_edge *edge)
-{
-  sl_edge_print(&e->out, e->program, e->kernel, edge);
-  sl_buf_puts(&e->out, ", ");
-  put_place(e, sl_edge_loc(e->kernel, edge));
 }
 
 static bool updates(const struct explain *e, sl_index stmt, sl_name sem)
@@ -195,86 +103,45 @@ static bool sets(const struct explain *e, sl_index stmt, sl_name event)
   return false;
 }
 
-static bool serves(const struct explain *e, const struct sl_gate *gate, const struct sl_edge *edge)
+/* Whether an instruction raises what a gate waits for. */
+static bool raises(const struct explain *e, sl_index stmt, const struct sl_gate *gate)
 {
-  return gate->kind == SL_GATE_EVENT ? sets(e, edge->producer, gate->name) : updates(e, edge->producer, gate->name);
+  return gate->kind == SL_GATE_EVENT ? sets(e, stmt, gate->name) : updates(e, stmt, gate->name);
 }
 
-/* Of a vector, how far that visit of the inner loop must be: "up to the iteration of loop j that is 1 ahead of its own"; the
- * visit may have been shorter. */
-static void put_inner_distance(struct explain *e, const struct sl_edge *edge)
+/* Instructions of one engine, or of one queue, that the machine keeps in order; an engine stops for what it loads. */
+static bool is_kept(const struct explain *e, const struct sl_edge *edge)
 {
-  sl_buf_puts(&e->out, edge->inner_k ? ", there up to the iteration of " : ", there up to the same iteration of ");
-  put_block(e, edge->inner_block);
-  if (edge->inner_k < 0)
-    sl_buf_printf(&e->out, " that is %d ahead of its own", -edge->inner_k);
-  else if (edge->inner_k > 0)
-    sl_buf_printf(&e->out, " that is %d behind its own", edge->inner_k);
-  sl_buf_puts(&e->out, ", or to its last");
+  const struct sl_op *producer = sl_stmt_op(e->kernel, edge->producer);
+  uint32_t from = producer->stream, to = sl_stmt_op(e->kernel, edge->consumer)->stream;
+  const struct sl_stream *stream = &e->kernel->streams.data[from];
+  if (sl_opcode_table[producer->code].op_class == SL_CLASS_LOAD && from == sl_issue_stream(e->kernel, to))
+    return true;
+  if (from != to)
+    return false;
+  return stream->is_queue ? e->found.target->queue.ordered : e->found.target->engines.data[stream->engine].interlock;
 }
 
-/* "until ... has retired": the end of the dependence in words. */
-static void put_edge_meaning(struct explain *e, const struct sl_edge *edge)
+static void add_edge(struct explain *e, sl_explained_edges *list, const struct sl_edge *edge)
 {
-  sl_buf_printf(&e->out, "   until `%s` on %s has retired, ", op_name(e, edge->producer),
-                stream_name(e, edge->producer_stream));
-  if (edge->k == 0)
-    sl_buf_puts(&e->out, "the latest before it");
-  else
-    sl_buf_printf(&e->out, "%u iteration%s before", edge->k, edge->k == 1 ? "" : "s");
-  sl_buf_puts(&e->out, edge->across ? ", counted through all visits of " : " in ");
-  put_block(e, edge->block);
-  if (sl_edge_is_vector(edge))
-    put_inner_distance(e, edge);
-  sl_buf_puts(&e->out, "\n   dependence ");
-  put_edge(e, edge);
-  sl_buf_putc(&e->out, '\n');
-  put_buffers(e, edge);
-}
-
-static void put_dependences(struct explain *e, sl_index stmt, const struct sl_gate *gate)
-{
-  uint32_t found = 0;
-  for (uint32_t i = 0; i < e->edges.len; i++) {
-    const struct sl_edge *edge = &e->edges.data[i];
-    if (edge->consumer != stmt || !serves(e, gate, edge))
-      continue;
-    put_edge_meaning(e, edge);
-    found++;
-  }
-  if (!found)
-    sl_buf_puts(&e->out,
-                "   no dependence line of it names an instruction that raises this: it is there for what comes after "
-                "it,\n   or not needed; `sluice check` says which\n");
+  struct sl_explained_edge explained = { .edge = edge, .is_kept = is_kept(e, edge) };
+  find_buffers(e, &explained);
+  sl_vec_add(&e->scratch, list, explained);
 }
 
 /* ---- semaphores and thresholds ---- */
 
-enum { SHOWN_UPDATES = 8 };
-
-/* Who raises it. */
-static void put_updates(struct explain *e, const struct sl_gate *gate)
+static void find_updates(struct explain *e, struct sl_explained_wait *wait)
 {
-  uint32_t count = 0;
-  sl_buf_printf(&e->out, "   %s is raised by", name_text(e, gate->name));
-  for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at)) {
-    if (e->kernel->stmts.data[at].kind != SL_STMT_OP)
-      continue;
-    if (!(gate->kind == SL_GATE_EVENT ? sets(e, at, gate->name) : updates(e, at, gate->name)))
-      continue;
-    if (count++ < SHOWN_UPDATES)
-      sl_buf_printf(&e->out, "%s `%s` on %s", count > 1 ? "," : "", op_name(e, at),
-                    stream_name(e, sl_stmt_op(e->kernel, at)->stream));
-  }
-  if (count > SHOWN_UPDATES)
-    sl_buf_printf(&e->out, ", and %u more", count - SHOWN_UPDATES);
-  sl_buf_puts(&e->out, count ? "\n" : " nothing\n");
+  for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at))
+    if (e->kernel->stmts.data[at].kind == SL_STMT_OP && raises(e, at, wait->gate))
+      sl_vec_add(&e->scratch, &wait->raised_by, at);
 }
 
 /* Whether a statement sets a register of an engine. */
 static bool sets_register(const struct explain *e, sl_index stmt, uint32_t engine, sl_name reg)
 {
-  if (!is_register_op(e, stmt))
+  if (!sl_explain_is_register_op(&e->found, stmt))
     return false;
   const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
   const struct sl_operand *destination = &e->kernel->operands.data[op->first_operand];
@@ -355,72 +222,29 @@ static void mark_code(struct explain *e, uint32_t engine, sl_index use, sl_name 
   }
 }
 
-static void put_register_code(struct explain *e, uint32_t engine, sl_index use, sl_name reg)
+static void find_code(struct explain *e, struct sl_explained_wait *wait)
 {
-  enum { WIDTH = 42 };
   const struct sl_kernel *kernel = e->kernel;
-  bool is_set = false;
-  mark_code(e, engine, use, reg);
-  sl_buf_printf(&e->out, "   threshold %%%s, which %s computes:\n", name_text(e, reg), stream_name(e, engine));
-  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    if (!e->is_used[at])
-      continue;
-    sl_buf_puts(&e->out, "     ");
-    size_t start = e->out.len;
-    sl_print_stmt_head(&e->out, e->program, kernel, at);
-    size_t width = e->out.len - start;
-    sl_buf_fill(&e->out, ' ', width < WIDTH ? WIDTH - width : 1);
-    put_position(e, at);
-    sl_buf_putc(&e->out, '\n');
-    is_set = true;
-  }
-  if (!is_set)
-    sl_buf_puts(&e->out, "     nothing sets it\n");
-}
-
-static void put_threshold(struct explain *e, sl_index stmt, const struct sl_gate *gate)
-{
-  if (gate->kind == SL_GATE_EVENT)
+  if (wait->gate->kind == SL_GATE_EVENT || wait->gate->threshold != SL_THRESHOLD_REG)
     return;
-  if (gate->threshold == SL_THRESHOLD_INT)
-    sl_buf_printf(&e->out, "   threshold %lld, a number\n", (long long)gate->value);
-  else if (gate->threshold == SL_THRESHOLD_NAME)
-    sl_buf_printf(&e->out, "   threshold %s, the loop's variable\n", name_text(e, (sl_name)gate->value));
-  else
-    put_register_code(e, sl_issue_stream(e->kernel, sl_stmt_op(e->kernel, stmt)->stream), stmt, (sl_name)gate->value);
+  uint32_t engine = sl_issue_stream(kernel, sl_stmt_op(kernel, wait->slot)->stream);
+  mark_code(e, engine, wait->slot, (sl_name)wait->gate->value);
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (e->is_used[at])
+      sl_vec_add(&e->scratch, &wait->code, at);
 }
 
 /* ---- costs ---- */
 
-static void put_time(struct explain *e, uint64_t ticks)
+static const sluice_sim_stall *find_cost(const struct explain *e, sl_index stmt, const char *gate)
 {
-  double ns = (double)ticks / sluice_sim_summary_get(e->options->costs)->ticks_per_ns;
-  if (ns < 9999.5)
-    sl_buf_printf(&e->out, "%.1f ns", ns);
-  else
-    sl_buf_printf(&e->out, "%.2f us", ns / 1e3);
-}
-
-static void put_cost(struct explain *e, sl_index stmt, const char *gate)
-{
-  size_t count, at = 0;
-  if (!e->options->costs)
-    return;
-  const sluice_sim_stall *stalls = sluice_sim_stalls(e->options->costs, &count);
-  uint64_t all = sluice_sim_summary_get(e->options->costs)->ticks;
-  while (at < count && (strcmp(stalls[at].label, op_name(e, stmt)) != 0 || strcmp(stalls[at].waits_for, gate) != 0))
-    at++;
-  if (at == count) {
-    sl_buf_puts(&e->out, "   cost: never idle here\n");
-    return;
-  }
-  sl_buf_printf(&e->out, "   cost: %s idle ", stalls[at].engine);
-  put_time(e, stalls[at].ticks);
-  sl_buf_printf(&e->out, " in %llu execution%s, at most ", (unsigned long long)stalls[at].count,
-                stalls[at].count == 1 ? "" : "s");
-  put_time(e, stalls[at].longest);
-  sl_buf_printf(&e->out, " at once; %.1f %% of the latency\n",
-                all ? 100 * (double)stalls[at].ticks / (double)all : 0.0);
+  size_t count = 0;
+  const sluice_sim_result *costs = e->found.options->costs;
+  const sluice_sim_stall *stalls = costs ? sluice_sim_stalls(costs, &count) : NULL;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(stalls[i].label, sl_explain_op_name(&e->found, stmt)) == 0 && strcmp(stalls[i].waits_for, gate) == 0)
+      return &stalls[i];
+  return NULL;
 }
 
 /* ---- one instruction ---- */
@@ -430,10 +254,10 @@ static const char *gate_text(struct explain *e, const struct sl_gate *gate)
 {
   sl_buf buf;
   sl_buf_init(&buf, &e->scratch);
-  sl_buf_puts(&buf, name_text(e, gate->name));
+  sl_buf_puts(&buf, sl_text(e->found.program, gate->name));
   if (gate->event_index) {
     sl_buf_putc(&buf, '[');
-    sl_print_expr(&buf, e->program, e->kernel, gate->event_index);
+    sl_print_expr(&buf, e->found.program, e->kernel, gate->event_index);
     sl_buf_putc(&buf, ']');
   }
   if (gate->kind == SL_GATE_SEM) {
@@ -441,101 +265,74 @@ static const char *gate_text(struct explain *e, const struct sl_gate *gate)
     if (gate->threshold == SL_THRESHOLD_INT)
       sl_buf_int(&buf, gate->value);
     else
-      sl_buf_printf(&buf, "%s%s", gate->threshold == SL_THRESHOLD_REG ? "%" : "", name_text(e, (sl_name)gate->value));
+      sl_buf_printf(&buf, "%s%s", gate->threshold == SL_THRESHOLD_REG ? "%" : "", sl_text(e->found.program, (sl_name)gate->value));
   }
   return sl_buf_text(&buf);
 }
 
-/* The slots that hold the waits of an instruction: wait-only ones before it, in order, and itself. */
-static void find_slots(struct explain *e, sl_index stmt)
+static void find_wait(struct explain *e, struct sl_explained *instruction, sl_index slot, const struct sl_gate *gate)
 {
-  sl_index first = stmt;
-  for (sl_index at = e->kernel->stmts.data[stmt].prev; at && e->kernel->stmts.data[at].kind == SL_STMT_OP;
-       at = e->kernel->stmts.data[at].prev)
-    if (sl_stmt_waiting(e->kernel, at) == stmt)
-      first = at;
-  e->slots.len = 0;
-  for (sl_index at = first; at != stmt; at = e->kernel->stmts.data[at].next)
-    if (sl_stmt_waiting(e->kernel, at) == stmt)
-      sl_vec_add(&e->scratch, &e->slots, at);
-  sl_vec_add(&e->scratch, &e->slots, stmt);
-}
-
-static void put_wait(struct explain *e, sl_index stmt, sl_index slot, uint32_t gate_number, uint32_t number)
-{
-  const struct sl_gate *gate = &e->kernel->waits.data[gate_number];
-  const char *text = gate_text(e, gate);
-  sl_buf_printf(&e->out, "%u. wait %s%s\n", number, text, slot == stmt ? "" : ", in a slot before it");
-  put_dependences(e, stmt, gate);
-  put_updates(e, gate);
-  put_threshold(e, slot, gate);
-  put_cost(e, stmt, text);
-}
-
-/* Instructions of one engine, or of one queue, that the machine keeps in order; an engine stops for what it loads. */
-static bool is_kept(const struct explain *e, const struct sl_edge *edge)
-{
-  const struct sl_op *producer = sl_stmt_op(e->kernel, edge->producer);
-  uint32_t from = producer->stream, to = sl_stmt_op(e->kernel, edge->consumer)->stream;
-  const struct sl_stream *stream = &e->kernel->streams.data[from];
-  if (sl_opcode_table[producer->code].op_class == SL_CLASS_LOAD && from == sl_issue_stream(e->kernel, to))
-    return true;
-  if (from != to)
-    return false;
-  return stream->is_queue ? e->target->queue.ordered : e->target->engines.data[stream->engine].interlock;
-}
-
-static bool is_served(const struct explain *e, const struct sl_edge *edge)
-{
-  for (uint32_t s = 0; s < e->slots.len; s++) {
-    const struct sl_op *op = sl_stmt_op(e->kernel, e->slots.data[s]);
-    for (uint32_t w = 0; w < op->wait_count; w++)
-      if (serves(e, &e->kernel->waits.data[op->first_wait + w], edge))
-        return true;
+  struct sl_explained_wait wait = { .gate = gate, .slot = slot, .text = gate_text(e, gate) };
+  for (uint32_t i = 0; i < e->edges.len; i++) {
+    const struct sl_edge *edge = &e->edges.data[i];
+    if (edge->consumer == instruction->stmt && raises(e, edge->producer, gate))
+      add_edge(e, &wait.edges, edge);
   }
-  return false;
+  find_updates(e, &wait);
+  find_code(e, &wait);
+  wait.cost = find_cost(e, instruction->stmt, wait.text);
+  sl_vec_add(&e->scratch, &instruction->waits, wait);
 }
 
 /* The dependences of an instruction that none of its waits is for. */
-static void put_others(struct explain *e, sl_index stmt)
+static void find_others(struct explain *e, struct sl_explained *instruction)
 {
   for (uint32_t i = 0; i < e->edges.len; i++) {
     const struct sl_edge *edge = &e->edges.data[i];
-    if (edge->consumer != stmt || is_served(e, edge))
-      continue;
-    sl_buf_puts(&e->out, "no wait for ");
-    put_edge(e, edge);
-    if (is_kept(e, edge))
-      sl_buf_printf(&e->out, ": %s keeps its instructions in order\n", stream_name(e, edge->producer_stream));
-    else
-      sl_buf_puts(&e->out, ": other waits or barriers order it (`sluice check` decides)\n");
+    bool is_served = edge->consumer != instruction->stmt;
+    for (uint32_t w = 0; w < instruction->waits.len && !is_served; w++)
+      is_served = raises(e, edge->producer, instruction->waits.data[w].gate);
+    if (!is_served)
+      add_edge(e, &instruction->others, edge);
   }
 }
 
-static void put_instruction(struct explain *e, sl_index stmt)
+static void find_waits_of_slot(struct explain *e, struct sl_explained *instruction, sl_index slot)
 {
-  uint32_t number = 0;
-  if (e->out.len)
-    sl_buf_putc(&e->out, '\n');
-  put_head(e, stmt);
-  find_slots(e, stmt);
-  for (uint32_t s = 0; s < e->slots.len; s++) {
-    const struct sl_op *op = sl_stmt_op(e->kernel, e->slots.data[s]);
-    for (uint32_t i = 0; i < op->wait_count; i++)
-      put_wait(e, stmt, e->slots.data[s], op->first_wait + i, ++number);
-  }
-  if (!number)
-    sl_buf_puts(&e->out, "it waits for nothing\n");
-  put_others(e, stmt);
+  const struct sl_op *op = sl_stmt_op(e->kernel, slot);
+  for (uint32_t i = 0; i < op->wait_count; i++)
+    find_wait(e, instruction, slot, &e->kernel->waits.data[op->first_wait + i]);
+}
+
+/* The first of the slots that hold the waits of an instruction: a wait-only one before it, or itself. */
+static sl_index first_slot(const struct explain *e, sl_index stmt)
+{
+  const struct sl_stmt *stmts = e->kernel->stmts.data;
+  sl_index first = stmt;
+  for (sl_index at = stmts[stmt].prev; at && stmts[at].kind == SL_STMT_OP; at = stmts[at].prev)
+    if (sl_stmt_waiting(e->kernel, at) == stmt)
+      first = at;
+  return first;
+}
+
+static void find_instruction(struct explain *e, sl_index stmt)
+{
+  struct sl_explained instruction = { .stmt = stmt };
+  for (sl_index at = first_slot(e, stmt); at != stmt; at = e->kernel->stmts.data[at].next)
+    if (sl_stmt_waiting(e->kernel, at) == stmt)
+      find_waits_of_slot(e, &instruction, at);
+  find_waits_of_slot(e, &instruction, stmt);
+  find_others(e, &instruction);
+  sl_vec_add(&e->scratch, &e->found.instructions, instruction);
 }
 
 /* The label itself, or a copy of it. */
 static bool is_meant(const struct explain *e, sl_index stmt)
 {
   const struct sl_op *op = sl_stmt_op(e->kernel, stmt);
-  size_t length = strlen(e->label);
-  const char *label = op->label ? name_text(e, op->label) : "";
-  return strncmp(label, e->label, length) == 0 && (!label[length] || label[length] == '.');
+  size_t length = strlen(e->found.label);
+  const char *label = op->label ? sl_text(e->found.program, op->label) : "";
+  return strncmp(label, e->found.label, length) == 0 && (!label[length] || label[length] == '.');
 }
 
 static int report_unknown(struct explain *e)
@@ -543,10 +340,10 @@ static int report_unknown(struct explain *e)
   sl_vec(const char *) known = { 0 };
   for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at))
     if (e->kernel->stmts.data[at].kind == SL_STMT_OP && sl_stmt_op(e->kernel, at)->label)
-      sl_vec_add(&e->scratch, &known, name_text(e, sl_stmt_op(e->kernel, at)->label));
-  const char *closest = sl_closest(e->label, known.data, known.len);
+      sl_vec_add(&e->scratch, &known, sl_text(e->found.program, sl_stmt_op(e->kernel, at)->label));
+  const char *closest = sl_closest(e->found.label, known.data, known.len);
   sl_report_begin(&e->report, SLUICE_ERROR, SL_RULE_UNDEFINED, SL_NO_LOC,
-                  "no instruction of kernel '%s' is called '%s'", name_text(e, e->kernel->name), e->label);
+                  "no instruction of kernel '%s' is called '%s'", sl_text(e->found.program, e->kernel->name), e->found.label);
   if (closest)
     sl_report_note(&e->report, SL_NO_LOC, "did you mean '%s'?", closest);
   sl_report_end(&e->report);
@@ -555,29 +352,37 @@ static int report_unknown(struct explain *e)
 
 /* ---- the call ---- */
 
+static int find_all(struct explain *e)
+{
+  sl_program *program = e->found.program;
+  sl_program_copy_into(program, e->input);
+  e->kernel = e->found.kernel = program->kernels.data[e->kernel_number];
+  e->found.target = sl_target_find(e->targets, sl_text(program, e->kernel->target));
+  assert(e->found.target && "the program is verified, so its target is known");
+  sl_expand_copies(program, e->kernel);
+  int status = sl_deps_resolve(&e->edges, &e->scratch, program, e->kernel, e->found.target, &e->report);
+  if (status != SLUICE_OK)
+    return status;
+  e->is_used = sl_heap_calloc(&e->scratch, e->kernel->stmts.len, sizeof *e->is_used);
+  for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at))
+    if (e->kernel->stmts.data[at].kind == SL_STMT_OP && is_meant(e, at))
+      find_instruction(e, at);
+  return e->found.instructions.len ? SLUICE_OK : report_unknown(e);
+}
+
 static int explain_guarded(void *arg)
 {
   struct explain *e = arg;
-  uint32_t found = 0;
-  sl_program_copy_into(e->program, e->input);
-  e->kernel = e->program->kernels.data[e->kernel_number];
-  e->target = sl_target_find(e->targets, name_text(e, e->kernel->target));
-  assert(e->target && "the program is verified, so its target is known");
-  sl_expand_copies(e->program, e->kernel);
-  int status = sl_deps_resolve(&e->edges, &e->scratch, e->program, e->kernel, e->target, &e->report);
+  sl_buf out;
+  int status = find_all(e);
   if (status != SLUICE_OK)
     return status;
-  sl_buf_init(&e->out, &e->scratch);
-  e->is_used = sl_heap_calloc(&e->scratch, e->kernel->stmts.len, sizeof *e->is_used);
-  for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at)) {
-    if (e->kernel->stmts.data[at].kind != SL_STMT_OP || !is_meant(e, at))
-      continue;
-    put_instruction(e, at);
-    found++;
-  }
-  if (!found)
-    return report_unknown(e);
-  e->text = sl_buf_export(&e->out);
+  sl_buf_init(&out, &e->scratch);
+  if (e->found.options->as_json)
+    sl_explain_json(&out, &e->found);
+  else
+    sl_explain_text(&out, &e->found);
+  e->text = sl_buf_export(&out);
   return SLUICE_OK;
 }
 
@@ -586,20 +391,21 @@ int sluice_explain(char **text, const sluice_program *program, size_t kernel, co
 {
   assert(text && program && label && targets && options && kernel < program->kernels.len);
   *text = NULL;
-  struct explain e = {
-    .input = program, .kernel_number = kernel, .label = label, .targets = targets, .options = options
-  };
-  e.program = sl_program_new(program->source.name, NULL, 0);
-  if (!e.program)
+  struct explain e = { .input = program, .kernel_number = kernel, .targets = targets };
+  e.found.label = label;
+  e.found.options = options;
+  e.found.program = sl_program_new(program->source.name, NULL, 0);
+  if (!e.found.program)
     return SLUICE_E_NO_MEMORY;
-  sl_heap_init(&e.scratch, &e.program->guard);
-  e.source = options->origin ? options->origin->source : program->source; /* a view with a table of lines of its own */
-  e.source.heap = &e.scratch;
-  memset(&e.source.lines, 0, sizeof e.source.lines);
-  sl_report_init(&e.report, &e.scratch, sink, &e.source);
-  int status = sl_guard_run(&e.program->guard, explain_guarded, &e);
+  sl_heap_init(&e.scratch, &e.found.program->guard);
+  sl_source *source = &e.found.source; /* a view with a table of lines of its own */
+  *source = options->origin ? options->origin->source : program->source;
+  source->heap = &e.scratch;
+  memset(&source->lines, 0, sizeof source->lines);
+  sl_report_init(&e.report, &e.scratch, sink, source);
+  int status = sl_guard_run(&e.found.program->guard, explain_guarded, &e);
   *text = e.text;
   sl_heap_free_all(&e.scratch);
-  sluice_program_free(e.program);
+  sluice_program_free(e.found.program);
   return status;
 }

@@ -2,6 +2,8 @@
 #include "base/json.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/utf8.h"
 
@@ -466,6 +468,21 @@ void sl_json_put_int(sl_json_writer *writer, const char *key, int64_t value)
 {
   begin_value(writer, key);
   sl_buf_int(writer->buf, value);
+}
+
+void sl_json_put_real(sl_json_writer *writer, const char *key, double value)
+{
+  enum { SHORT = 15, EXACT = 17 };
+  char text[32];
+  snprintf(text, sizeof text, "%.*g", SHORT, value);
+  double again = strtod(text, NULL);
+  if (again < value || again > value)
+    snprintf(text, sizeof text, "%.*g", EXACT, value);
+  char *mark = strpbrk(text, ".,"); /* the locale's */
+  if (mark)
+    *mark = '.';
+  begin_value(writer, key);
+  sl_buf_puts(writer->buf, text);
 }
 
 void sl_json_put_null(sl_json_writer *writer, const char *key)

@@ -82,6 +82,8 @@ void sl_json_close(sl_json_writer *writer, char bracket);
 void sl_json_put_string(sl_json_writer *writer, const char *key, const char *text, size_t length);
 void sl_json_put_text(sl_json_writer *writer, const char *key, const char *text);
 void sl_json_put_int(sl_json_writer *writer, const char *key, int64_t value);
+/* A finite number with all its digits, whatever the locale is. */
+void sl_json_put_real(sl_json_writer *writer, const char *key, double value);
 void sl_json_put_null(sl_json_writer *writer, const char *key);
 void sl_json_put_bool(sl_json_writer *writer, const char *key, bool value);
 

@@ -14,6 +14,7 @@ const struct cli_option cli_explain_options[] = {
   { "set", 0, CLI_NAME, "NAME=VALUE",
     "another value for a parameter of the target, as for `sluice sim`; may be repeated" },
   { "max-steps", 0, CLI_NUMBER, "N", "no costs after N executed steps; 0 is no limit (default 2000000000)" },
+  { "json", 0, CLI_FLAG, NULL, "print JSON" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
   { "from", 0, CLI_FORM, "FORM", "form of the input; by default json when its name ends with .json, else slu" },
   { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
@@ -67,13 +68,12 @@ static int explain_kernel(const struct explain *explain, const sluice_program *p
   options.setting_count = explain->settings.count;
   options.max_steps = cli_number(explain->call, "max-steps", options.max_steps);
   int status = sluice_sim(&costs, program, kernel, explain->targets, &options, &sink);
-  const sluice_explain_options how = { explain->origin, costs };
+  const sluice_explain_options how = { explain->origin, costs, reason ? reason : sluice_status_name(status),
+                                       cli_has(explain->call, "json") };
   int code = cli_exit_code(
       sluice_explain(&text, program, kernel, explain->call->arguments[1], explain->targets, &how, &cli_sink));
   if (code == CLI_DONE)
     fputs(text, stdout);
-  if (code == CLI_DONE && !costs)
-    printf("costs are not known: %s\n", reason ? reason : sluice_status_name(status));
   sluice_string_free(text);
   sluice_sim_result_free(costs);
   free(reason);

@@ -454,7 +454,7 @@ static int run_builder(void)
 }
 
 /* One instruction of a kernel that is synchronized and simulated first. */
-static int explain(const char *label)
+static int explain(const char *label, bool as_json)
 {
   struct session session;
   const sluice_sync_options how = SLUICE_SYNC_OPTIONS_INIT;
@@ -468,6 +468,7 @@ static int explain(const char *label)
     status = sluice_sim(&costs, session.other, 0, scenario_targets, &options, &sink);
   shown.origin = session.program;
   shown.costs = costs;
+  shown.as_json = as_json;
   if (status == SLUICE_OK)
     status = sluice_explain(&session.text, session.other, 0, label, scenario_targets, &shown, &sink);
   sluice_sim_result_free(costs);
@@ -477,12 +478,17 @@ static int explain(const char *label)
 
 static int run_explain(void)
 {
-  return explain("ad");
+  return explain("ad", false);
+}
+
+static int run_explain_json(void)
+{
+  return explain("ad", true);
 }
 
 static int run_explain_unknown(void)
 {
-  return explain("adx");
+  return explain("adx", false);
 }
 
 static bool take(void *user, const char *text, size_t length)
@@ -598,6 +604,7 @@ const struct scenario scenarios[] = {
   { "select and define", run_select_and_define, SLUICE_E_INPUT },
   { "trace and report of simulations", run_view, SLUICE_OK },
   { "why an instruction waits", run_explain, SLUICE_OK },
+  { "why an instruction waits, as JSON", run_explain_json, SLUICE_OK },
   { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
   { "chart", run_chart, SLUICE_OK },
   { "builder", run_builder, SLUICE_OK },

@@ -167,6 +167,27 @@ static void test_writing(void **state)
   json_decref(read);
 }
 
+/* Short where that is exact, and what is written is what is read again. */
+static void test_writing_fractions(void **state)
+{
+  static const struct { double value; const char *text; } cases[] = {
+    { 4.8, "4.8" },      { 0, "0" },          { -0.1, "-0.1" }, { 1e300, "1e+300" }, { 1.0 / 3, "0.33333333333333331" },
+    { 16777217, "16777217" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    sl_buf buf;
+    sl_json_writer writer;
+    sl_buf_init(&buf, *state);
+    sl_json_writer_init(&writer, &buf);
+    sl_json_put_real(&writer, NULL, cases[i].value);
+    assert_string_equal(sl_buf_text(&buf), cases[i].text);
+    json_t *read = json_loads(sl_buf_text(&buf), JSON_DECODE_ANY, NULL);
+    double value = json_number_value(read);
+    assert_memory_equal(&value, &cases[i].value, sizeof value);
+    json_decref(read);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -175,6 +196,7 @@ int main(void)
     unit_test_with_heap(test_depth_has_a_limit),
     cmocka_unit_test(test_agrees_with_jansson),
     unit_test_with_heap(test_writing),
+    unit_test_with_heap(test_writing_fractions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
