@@ -107,7 +107,7 @@ static int check(enum shape shape, int64_t trips)
   char text[TEXT_SIZE] = "";
   write_kernel(text, shape);
   sluice_sink sink = { print_message, NULL };
-  sluice_input input = { "n", &trips, 1 };
+  sluice_input input = { "n", &trips, 1, 0 };
   sluice_check_options options = SLUICE_CHECK_OPTIONS_INIT;
   options.inputs = &input;
   options.input_count = 1;

@@ -15,11 +15,13 @@ extern "C" {
 #endif
 
 /** Fixes what the run decides: the values tried for a parameter (each >= 0), or the sequence of values of a loaded register or
- * of outcomes of an opaque condition (0 or 1), repeated from the start when it runs out. */
+ * of outcomes of an opaque condition (0 or 1), repeated from the start when it runs out; or that the outcomes of a condition are
+ * drawn at random: by the seed, the condition's name and how many were drawn before, hence the same everywhere. */
 typedef struct sluice_input {
   const char *name;
-  const int64_t *values;
-  size_t count; /**< >= 1 */
+  const int64_t *values; /**< NULL: random outcomes */
+  size_t count;          /**< >= 1, of values */
+  uint64_t seed;         /**< of random outcomes */
 } sluice_input;
 
 /** How far a check is. */

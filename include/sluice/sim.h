@@ -106,14 +106,20 @@ typedef struct sluice_sim_options {
    * engine's own. The last value of a parameter counts; sequences start again at their end. Otherwise: the defaults, 0, 0. */
   const sluice_input *inputs;
   size_t input_count;
+  /** For kernels made of another one, which may have lost a condition: inputs that they do not ask for are no error. */
+  bool ignore_unknown_inputs;
   const sluice_setting *settings;
   size_t setting_count;
   uint64_t max_steps;        /**< executed steps of all engines, 0 = unlimited */
   const sluice_trace *trace; /**< NULL: none */
 } sluice_sim_options;
-#define SLUICE_SIM_OPTIONS_INIT { SLUICE_SIM_AS_WRITTEN, NULL, NULL, 0, NULL, 0, 2000000000, NULL }
+#define SLUICE_SIM_OPTIONS_INIT { SLUICE_SIM_AS_WRITTEN, NULL, NULL, 0, false, NULL, 0, 2000000000, NULL }
 
 typedef struct sluice_sim_result sluice_sim_result;
+
+/** Whether the kernel asks for all of the options' inputs: SLUICE_OK, or SLUICE_E_INPUT (reported). Nothing is simulated. */
+SLUICE_API int sluice_sim_check_inputs(const sluice_program *program, size_t kernel, const sluice_targets *targets,
+                                       const sluice_sim_options *options, const sluice_sink *sink);
 
 /** Simulates one kernel of a verified program. Returns SLUICE_OK with a result; SLUICE_E_INPUT: unknown settings, inputs, a
  * parameter without a value, values that cannot be computed; SLUICE_E_ANSWER: the kernel deadlocks; SLUICE_E_BUDGET; all

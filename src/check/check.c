@@ -12,6 +12,7 @@
 #include "check/findings.h"
 #include "check/machine.h"
 #include "ir/ir.h"
+#include "run/input.h"
 
 struct sluice_check_result {
   sl_heap heap;
@@ -301,8 +302,13 @@ static int check_inputs(struct check_call *call)
   int status = SLUICE_OK;
   for (size_t i = 0; call->all_ready && i < call->options->input_count; i++)
     if (!call->input_found[i]) {
-      sl_error(&call->report, SL_RULE_UNDEFINED, SL_NO_LOC, "no kernel has a parameter, opaque condition or loaded register '%s'",
-               call->options->inputs[i].name);
+      const sluice_input *input = &call->options->inputs[i];
+      bool is_random = sl_input_is_random(input);
+      sl_report_begin(&call->report, SLUICE_ERROR, SL_RULE_UNDEFINED, SL_NO_LOC, "no kernel has %s '%s'",
+                      is_random ? "an opaque condition" : "a parameter, opaque condition or loaded register", input->name);
+      if (is_random)
+        sl_report_note(&call->report, SL_NO_LOC, "%s", sl_only_conditions_are_random);
+      sl_report_end(&call->report);
       status = SLUICE_E_INPUT;
     }
   return status;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "ir/eval.h"
 #include "ir/ir.h"
+#include "run/input.h"
 
 enum { LARGE_TRIPS = 1000 };
 
@@ -187,13 +188,15 @@ static void add_outcome_options(struct collector *c, const struct sl_choice *cho
     add_visits(c->choices, steep, STEEP);
 }
 
-static const sluice_input *fixed_input(struct collector *c, const char *name)
+static const sluice_input *fixed_input(struct collector *c, enum sl_choice_kind kind, const char *name)
 {
-  for (size_t i = 0; i < c->options->input_count; i++)
-    if (strcmp(c->options->inputs[i].name, name) == 0) {
-      c->fixed_found[i] = true;
-      return &c->options->inputs[i];
-    }
+  for (size_t i = 0; i < c->options->input_count; i++) {
+    const sluice_input *input = &c->options->inputs[i];
+    if (strcmp(input->name, name) != 0 || (sl_input_is_random(input) && kind != SL_CHOICE_OUTCOMES))
+      continue;
+    c->fixed_found[i] = true;
+    return input;
+  }
   return NULL;
 }
 
@@ -220,10 +223,12 @@ static void add_choice(struct collector *c, enum sl_choice_kind kind, const char
   }
   struct sl_choice choice = { .kind = (uint8_t)kind, .name = name, .occurrence = occurrence, .is_while = is_while,
                               .first_option = choices->options.len };
-  const sluice_input *fixed = fixed_input(c, name);
+  const sluice_input *fixed = fixed_input(c, kind, name);
   if (fixed && kind == SL_CHOICE_PARAM) {
     for (size_t i = 0; i < fixed->count; i++)
       add_number(choices, &choice, fixed->values[i]);
+  } else if (fixed && sl_input_is_random(fixed)) {
+    sl_vec_add(choices->heap, &choices->options, ((struct sl_option){ .is_random = true, .seed = fixed->seed }));
   } else if (fixed) {
     add_option(choices, fixed->values, (uint32_t)fixed->count);
   } else if (!steers) {
@@ -431,6 +436,8 @@ void sl_choices_init(struct sl_choices *choices, sl_heap *heap, const struct sl_
 static int64_t chosen(const struct sl_bound_inputs *bound, uint32_t choice, uint32_t n)
 {
   const struct sl_option *option = &bound->choices->options.data[bound->row[choice]];
+  if (option->is_random)
+    return sl_random_outcome(option->seed, bound->choices->choices.data[choice].name, n);
   return bound->choices->values.data[option->first + n % option->count];
 }
 
@@ -499,6 +506,10 @@ static void print_option(sl_buf *buf, const struct sl_choices *choices, const st
   const struct sl_option *option = &choices->options.data[index];
   if (index + 1 == choice->large && choice->kind == SL_CHOICE_OUTCOMES) {
     sl_buf_printf(buf, "%d trips", LARGE_TRIPS);
+    return;
+  }
+  if (option->is_random) {
+    sl_buf_printf(buf, "random:%llu", (unsigned long long)option->seed);
     return;
   }
   for (uint32_t i = 0; i < option->count && i < SHOWN; i++)

@@ -14,9 +14,11 @@
 
 enum sl_choice_kind { SL_CHOICE_PARAM, SL_CHOICE_OUTCOMES, SL_CHOICE_LOADS };
 
-/* A value that is tried: one number, or a sequence that repeats. */
+/* A value that is tried: one number, a sequence that repeats, or random outcomes. */
 struct sl_option {
   uint32_t first, count; /* into values */
+  bool is_random;
+  uint64_t seed;         /* of random outcomes */
 };
 
 struct sl_choice {

@@ -148,6 +148,11 @@ struct cli_inputs {
 /* False after reporting; cli_free_inputs ends them also then. */
 bool cli_read_inputs(struct cli_inputs *inputs, const struct cli_call *call);
 void cli_free_inputs(struct cli_inputs *inputs);
+/* Gives parameters these values as defaults, the last one of several: strategies may read them. What is no parameter is left to
+ * the simulation. */
+void cli_define_parameters(sluice_program *program, const struct cli_inputs *inputs);
+/* That every kernel of a verified program asks for each. Returns an exit code. */
+int cli_check_inputs(const sluice_program *program, const sluice_targets *targets, const struct cli_inputs *inputs);
 
 /* ---- progress.c ---- */
 

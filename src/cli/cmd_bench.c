@@ -28,7 +28,9 @@ const struct cli_option cli_bench_options[] = {
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...",
     "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
-  { "define", 'D', CLI_NAME, "NAME=VALUE", "give a parameter this default value; may be repeated" },
+  { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
+    "the value of a parameter, also for the strategies, or what a loaded register or a condition decides, as for `sluice sim`; may "
+    "be repeated" },
   { "from", 0, CLI_FORM, "FORM", "form of the input; by default json when its name ends with .json, else slu" },
   { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
   { 0 }
@@ -54,6 +56,7 @@ struct bench {
   const struct cli_call *call;
   const sluice_targets *targets;
   struct cli_settings settings;
+  struct cli_inputs inputs;
   struct bench_look look;
   struct bench_file *files; /* one for every argument */
 };
@@ -97,6 +100,9 @@ static int simulate(struct bench_latency *latency, char **why, const sluice_prog
   options.settings = settings;
   options.setting_count = count;
   options.max_steps = cli_number(bench->call, "max-steps", options.max_steps);
+  options.inputs = bench->inputs.list;
+  options.input_count = bench->inputs.count;
+  options.ignore_unknown_inputs = true; /* the kernel as written has them all */
   int status = sluice_sim_latency(&latency->ticks, &latency->ns, program, 0, bench->targets, &options, &sink);
   latency->is_known = status == SLUICE_OK;
   latency->points[0] = latency->ns;
@@ -259,10 +265,11 @@ static bool has_kernel(const sluice_program *program, const char *name)
   return false;
 }
 
-/* One kernel of a file, verified; *program is NULL when the file does not have it. Returns an exit code. */
+/* One kernel of a file, verified, its parameters with the values asked for; *program is NULL when the file does not have it.
+ * Returns an exit code. */
 static int load_kernel(sluice_program **program, const struct bench *bench, const struct file *file, const char *kernel)
 {
-  int code = cli_load(program, bench->call, &file->text, cli_is_json(bench->call, file->path));
+  int code = cli_load_as_written(program, bench->call, &file->text, cli_is_json(bench->call, file->path));
   if (code == CLI_DONE && !has_kernel(*program, kernel)) {
     sluice_program_free(*program);
     *program = NULL;
@@ -270,6 +277,8 @@ static int load_kernel(sluice_program **program, const struct bench *bench, cons
   }
   if (code == CLI_DONE)
     code = cli_exit_code(sluice_program_select(*program, kernel, &cli_sink));
+  if (code == CLI_DONE)
+    cli_define_parameters(*program, &bench->inputs);
   if (code == CLI_DONE)
     code = cli_exit_code(sluice_program_verify(*program, bench->targets, &cli_sink));
   if (code != CLI_DONE) {
@@ -285,13 +294,15 @@ static int bench_kernels(struct bench_file *to, const struct bench *bench, const
                          const struct file *manual)
 {
   sluice_program *all;
-  int worst = cli_load(&all, bench->call, &file->text, cli_is_json(bench->call, file->path));
+  int worst = cli_load_as_written(&all, bench->call, &file->text, cli_is_json(bench->call, file->path));
   if (worst != CLI_BAD)
     to->tables = cli_alloc(sluice_program_kernel_count(all) * sizeof *to->tables);
   for (size_t i = 0; worst != CLI_BAD && i < sluice_program_kernel_count(all); i++) {
     const char *kernel = sluice_program_kernel_name(all, i);
     sluice_program *program, *by_hand = NULL;
     int code = load_kernel(&program, bench, file, kernel);
+    if (code == CLI_DONE)
+      code = cli_check_inputs(program, bench->targets, &bench->inputs);
     int of_manual = manual->path ? load_kernel(&by_hand, bench, manual, kernel) : CLI_DONE;
     if (code == CLI_DONE) {
       struct bench_table *table = &to->tables[to->count++];
@@ -445,12 +456,13 @@ int cli_bench(struct cli_call *call)
   sluice_targets *targets = NULL;
   struct bench bench = { .call = call, .look = { cli_has(call, "published"), cli_has(call, "grid") } };
   int code = CLI_BAD;
-  if (is_sensible(call) && cli_read_settings(&bench.settings, call))
+  if (is_sensible(call) && cli_read_settings(&bench.settings, call) && cli_read_inputs(&bench.inputs, call))
     code = cli_load_targets(&targets, call);
   bench.targets = targets;
   if (code == CLI_DONE)
     code = bench_all(&bench);
   sluice_targets_free(targets);
+  cli_free_inputs(&bench.inputs);
   cli_free_settings(&bench.settings);
   return code;
 }

@@ -10,7 +10,9 @@ const struct cli_option cli_explain_options[] = {
   { "counters", 0, CLI_COUNTERS, "SHARING",
     "who shares a semaphore with --alloc=shadow: loop (the default), instruction or engine" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...", "clean-ups of the code that computes thresholds (default all)" },
-  { "define", 'D', CLI_NAME, "NAME=VALUE", "give a parameter this default value; may be repeated" },
+  { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
+    "the value of a parameter, also for the strategy, or what a loaded register or a condition decides, as for `sluice sim`; may be "
+    "repeated" },
   { "set", 0, CLI_NAME, "NAME=VALUE",
     "another value for a parameter of the target, as for `sluice sim`; may be repeated" },
   { "max-steps", 0, CLI_NUMBER, "N", "no costs after N executed steps; 0 is no limit (default 2000000000)" },
@@ -25,6 +27,7 @@ struct explain {
   const struct cli_call *call;
   const sluice_targets *targets;
   struct cli_settings settings;
+  struct cli_inputs inputs;
   const sluice_program *origin; /* as it was read */
 };
 
@@ -66,6 +69,9 @@ static int explain_kernel(const struct explain *explain, const sluice_program *p
   sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
   options.settings = explain->settings.list;
   options.setting_count = explain->settings.count;
+  options.inputs = explain->inputs.list;
+  options.input_count = explain->inputs.count;
+  options.ignore_unknown_inputs = true; /* the kernel as written has them all */
   options.max_steps = cli_number(explain->call, "max-steps", options.max_steps);
   int status = sluice_sim(&costs, program, kernel, explain->targets, &options, &sink);
   const sluice_explain_options how = { explain->origin, costs, reason ? reason : sluice_status_name(status),
@@ -88,9 +94,13 @@ static int load(sluice_program **program, const struct explain *explain)
   *program = NULL;
   if (!cli_read(&text, path))
     return CLI_BAD;
-  int code = cli_load(program, explain->call, &text, cli_is_json(explain->call, path));
+  int code = cli_load_as_written(program, explain->call, &text, cli_is_json(explain->call, path));
   free(text.data);
-  return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, explain->targets, &cli_sink)) : code;
+  if (code != CLI_DONE)
+    return code;
+  cli_define_parameters(*program, &explain->inputs);
+  code = cli_exit_code(sluice_program_verify(*program, explain->targets, &cli_sink));
+  return code == CLI_DONE ? cli_check_inputs(*program, explain->targets, &explain->inputs) : code;
 }
 
 static int explain_program(struct explain *explain)
@@ -117,12 +127,13 @@ int cli_explain(struct cli_call *call)
   struct explain explain = { .call = call };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (cli_read_settings(&explain.settings, call))
+  if (cli_read_settings(&explain.settings, call) && cli_read_inputs(&explain.inputs, call))
     code = cli_load_targets(&targets, call);
   explain.targets = targets;
   if (code == CLI_DONE)
     code = explain_program(&explain);
   sluice_targets_free(targets);
+  cli_free_inputs(&explain.inputs);
   cli_free_settings(&explain.settings);
   return code;
 }

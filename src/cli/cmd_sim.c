@@ -11,7 +11,7 @@ const struct cli_option cli_sim_options[] = {
   { "against", 0, CLI_FILE, "FILE", "with --sync=ideal: take the dependences from this kernel, matching instructions by label" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
     "the value of a parameter, or the sequence of a loaded register or of a condition's outcomes (0 or 1), which starts again at "
-    "its end; NAME@ENGINE is for one engine; may be repeated" },
+    "its end; a condition's may be random:SEED; NAME@ENGINE is for one engine; may be repeated" },
   { "set", 0, CLI_NAME, "NAME=VALUE",
     "another value for a parameter of the target, or for qd, shared (on, off), ring_depth, fetch_window, fetch_miss; may be repeated" },
   { "top", 0, CLI_NUMBER, "N", "print the N waits that cost most (default 10)" },
@@ -173,6 +173,7 @@ struct sim {
   const struct cli_call *call;
   const sluice_targets *targets;
   sluice_sim_options options;
+  struct cli_inputs inputs;
   bool with_ideal;        /* --alloc: the limit is simulated too */
   struct cli_timelines timelines;
   json_t *list;           /* with --json */
@@ -227,21 +228,6 @@ static bool is_synchronized(const sluice_program *program, const sluice_targets 
     if (sluice_program_stats(&stats, program, k, targets) == SLUICE_OK && stats.waits + stats.updates + stats.barriers > 0)
       return true;
   return false;
-}
-
-static void ignore(void *user, const sluice_diag *diag)
-{
-  (void)user;
-  (void)diag;
-}
-
-/* Strategies may read parameters, so they must have the values of the simulation; what is no parameter is left to that. */
-static void define_parameters(sluice_program *program, const sluice_sim_options *options)
-{
-  const sluice_sink sink = { ignore, NULL };
-  for (size_t i = 0; i < options->input_count; i++)
-    if (options->inputs[i].count == 1)
-      (void)sluice_program_define(program, options->inputs[i].name, options->inputs[i].values[0], &sink);
 }
 
 static int simulate_strategy(struct sim *sim, const sluice_program *program, const char *name)
@@ -308,8 +294,11 @@ static int simulate_file(struct sim *sim, const char *path)
     return code;
   char *version = version_of(path);
   if (cli_has(sim->call, "alloc") && !is_synchronized(program, sim->targets)) {
-    define_parameters(program, &sim->options);
-    code = simulate_strategies(sim, program);
+    code = cli_check_inputs(program, sim->targets, &sim->inputs);
+    cli_define_parameters(program, &sim->inputs);
+    sim->options.ignore_unknown_inputs = true; /* a strategy may leave a condition out */
+    code = code == CLI_DONE ? simulate_strategies(sim, program) : code;
+    sim->options.ignore_unknown_inputs = false;
   } else {
     code = simulate_all(sim, program, is_one ? NULL : version, version);
   }
@@ -362,16 +351,15 @@ static bool read_mode(struct sim *sim)
 int cli_sim(struct cli_call *call)
 {
   struct sim sim = { .call = call, .options = SLUICE_SIM_OPTIONS_INIT, .is_first = true };
-  struct cli_inputs inputs = { NULL, 0 };
   struct cli_settings settings = { NULL, 0 };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (cli_timelines_init(&sim.timelines, call) && read_mode(&sim) && cli_read_inputs(&inputs, call) && cli_read_settings(&settings, call))
+  if (cli_timelines_init(&sim.timelines, call) && read_mode(&sim) && cli_read_inputs(&sim.inputs, call) && cli_read_settings(&settings, call))
     code = cli_load_targets(&targets, call);
   if (code == CLI_DONE) {
     sim.targets = targets;
-    sim.options.inputs = inputs.list;
-    sim.options.input_count = inputs.count;
+    sim.options.inputs = sim.inputs.list;
+    sim.options.input_count = sim.inputs.count;
     sim.options.settings = settings.list;
     sim.options.setting_count = settings.count;
     sim.options.max_steps = cli_number(call, "max-steps", sim.options.max_steps);
@@ -385,6 +373,6 @@ int cli_sim(struct cli_call *call)
     json_decref(sim.list);
   sluice_targets_free(targets);
   cli_free_settings(&settings);
-  cli_free_inputs(&inputs);
+  cli_free_inputs(&sim.inputs);
   return code;
 }

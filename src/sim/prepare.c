@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "ir/ir.h"
+#include "run/input.h"
 #include "sim/simulator.h"
 
 /* ---- settings ---- */
@@ -126,17 +127,19 @@ static const char *text_of(const struct sl_engine_inputs *inputs, sl_name name)
 static bool outcome(const struct sl_inputs *base, sl_name opaque, uint32_t place, uint32_t n)
 {
   const struct sl_engine_inputs *inputs = base->user;
-  const sluice_input *input = find_input(inputs, text_of(inputs, opaque));
+  const char *name = text_of(inputs, opaque);
+  const sluice_input *input = find_input(inputs, name);
   (void)place;
-  return input && input->values[n % input->count] != 0;
+  return input && sl_input_value(input, name, n) != 0;
 }
 
 static uint32_t loaded(const struct sl_inputs *base, sl_name reg, sl_index stmt, uint32_t n)
 {
   const struct sl_engine_inputs *inputs = base->user;
-  const sluice_input *input = find_input(inputs, text_of(inputs, reg));
+  const char *name = text_of(inputs, reg);
+  const sluice_input *input = find_input(inputs, name);
   (void)stmt;
-  return input ? (uint32_t)input->values[n % input->count] : 0;
+  return input ? (uint32_t)sl_input_value(input, name, n) : 0;
 }
 
 struct param_lookup {
@@ -166,7 +169,8 @@ static int bind_params(struct sl_simulator *sim, struct sl_engine_inputs *inputs
     const struct sl_param *param = &kernel->params.data[i];
     const sluice_input *input = find_input(inputs, text_of(inputs, param->name));
     struct param_lookup lookup = { kernel, inputs->params, i };
-    struct sl_constant value = input && input->count ? sl_constant_of(input->values[input->count - 1])
+    bool is_given = input && !sl_input_is_random(input) && input->count;
+    struct sl_constant value = is_given       ? sl_constant_of(input->values[input->count - 1])
                                : param->value ? sl_eval(kernel, param->value, look_up_param, &lookup)
                                               : sl_constant_none(SL_CONST_UNKNOWN);
     if (value.state != SL_CONST_KNOWN || value.value < 0) {
@@ -179,38 +183,59 @@ static int bind_params(struct sl_simulator *sim, struct sl_engine_inputs *inputs
   return SLUICE_OK;
 }
 
-/* Whether the kernel asks for a value of that name, `length` bytes long. */
-static bool is_asked_for(const struct sl_machine_code *code, const char *text, size_t length)
+static bool has_condition(const struct sl_machine_code *code, sl_name name)
 {
-  sl_name name = sl_names_find(&code->program->names, text, length);
-  if (!name)
-    return false;
-  for (uint32_t i = 0; i < code->kernel->params.len; i++)
-    if (code->kernel->params.data[i].name == name)
-      return true;
   for (uint32_t i = 0; i < code->place_names.len; i++)
     if (code->place_names.data[i] == name)
       return true;
-  return code->register_of[name] != 0;
+  return false;
+}
+
+/* Whether the kernel asks for what an input, `length` bytes of its name, gives. */
+static bool is_asked_for(const struct sl_machine_code *code, const sluice_input *input, size_t length)
+{
+  sl_name name = sl_names_find(&code->program->names, input->name, length);
+  if (!name)
+    return false;
+  if (sl_input_is_random(input))
+    return has_condition(code, name);
+  for (uint32_t i = 0; i < code->kernel->params.len; i++)
+    if (code->kernel->params.data[i].name == name)
+      return true;
+  return has_condition(code, name) || code->register_of[name] != 0;
+}
+
+static bool has_engine(const struct sl_simulator *sim, const char *name)
+{
+  for (uint32_t e = 0; e < sim->code.presence.engines.len; e++) {
+    uint32_t stream = sim->code.presence.engines.data[e];
+    if (strcmp(name, sl_text(sim->program, sim->kernel->streams.data[stream].name)) == 0)
+      return true;
+  }
+  return false;
+}
+
+static void report_unknown_input(const struct sl_simulator *sim, const sluice_input *input)
+{
+  bool is_random = sl_input_is_random(input);
+  sl_report_begin(sim->report, SLUICE_ERROR, SL_RULE_UNDEFINED, SL_NO_LOC, "kernel '%s' has no %s '%s'",
+                  sl_text(sim->program, sim->kernel->name),
+                  is_random ? "opaque condition" : "parameter, opaque condition or loaded register", input->name);
+  if (is_random)
+    sl_report_note(sim->report, SL_NO_LOC, "%s", sl_only_conditions_are_random);
+  sl_report_end(sim->report);
 }
 
 static int check_inputs(const struct sl_simulator *sim)
 {
   int status = SLUICE_OK;
-  for (size_t i = 0; i < sim->options->input_count; i++) {
-    const char *name = sim->options->inputs[i].name;
-    size_t length = strcspn(name, "@");
-    bool has_engine = !name[length];
-    for (uint32_t e = 0; e < sim->code.presence.engines.len && !has_engine; e++) {
-      uint32_t stream = sim->code.presence.engines.data[e];
-      has_engine = strcmp(name + length + 1, sl_text(sim->program, sim->kernel->streams.data[stream].name)) == 0;
-    }
-    bool is_known = is_asked_for(&sim->code, name, length) || (sim->is_ideal && is_asked_for(&sim->needs.code, name, length));
-    if (sim->options->inputs[i].count && has_engine && is_known)
+  for (size_t i = 0; i < sim->options->input_count && !sim->options->ignore_unknown_inputs; i++) {
+    const sluice_input *input = &sim->options->inputs[i];
+    size_t length = strcspn(input->name, "@");
+    bool is_known = is_asked_for(&sim->code, input, length) || (sim->is_ideal && is_asked_for(&sim->needs.code, input, length));
+    if (is_known && (!input->name[length] || has_engine(sim, input->name + length + 1)))
       continue;
-    sl_error(sim->report, SL_RULE_UNDEFINED, SL_NO_LOC,
-             "kernel '%s' has no parameter, opaque condition or loaded register '%s'", sl_text(sim->program, sim->kernel->name),
-             name);
+    report_unknown_input(sim, input);
     status = SLUICE_E_INPUT;
   }
   return status;
@@ -604,6 +629,12 @@ static void prepare_state(struct sl_simulator *sim)
     sim->streams[s].is_queue = stream->is_queue;
     sim->streams[s].trigger = stream->trigger;
   }
+}
+
+int sl_simulator_check_inputs(struct sl_simulator *sim)
+{
+  sl_code_init(&sim->code, sim->heap, sim->program, sim->kernel, sim->target);
+  return check_inputs(sim);
 }
 
 int sl_simulator_init(struct sl_simulator *sim)

@@ -216,7 +216,15 @@ static int prepare(struct sim_call *call, struct sl_simulator *sim)
     }
     sl_expand_copies(call->other, sim->giving);
   }
-  return sl_simulator_init(sim);
+  return SLUICE_OK;
+}
+
+static int check_guarded(void *arg)
+{
+  struct sim_call *call = arg;
+  struct sl_simulator *sim = sl_heap_calloc(&call->scratch, 1, sizeof *sim);
+  int status = prepare(call, sim);
+  return status == SLUICE_OK ? sl_simulator_check_inputs(sim) : status;
 }
 
 static int sim_guarded(void *arg)
@@ -224,6 +232,8 @@ static int sim_guarded(void *arg)
   struct sim_call *call = arg;
   struct sl_simulator *sim = sl_heap_calloc(&call->scratch, 1, sizeof *sim);
   int status = prepare(call, sim);
+  if (status == SLUICE_OK)
+    status = sl_simulator_init(sim);
   if (status != SLUICE_OK)
     return status;
   begin_trace(sim);
@@ -238,7 +248,7 @@ static int sim_guarded(void *arg)
   return SLUICE_OK;
 }
 
-static int run(struct sim_call *call, const sluice_sink *sink)
+static int run(struct sim_call *call, int (*guarded)(void *call), const sluice_sink *sink)
 {
   sl_guard *guard = &call->result->guard;
   sl_heap_init(&call->scratch, guard);
@@ -252,7 +262,7 @@ static int run(struct sim_call *call, const sluice_sink *sink)
     memset(&call->source.lines, 0, sizeof call->source.lines);
     sl_report_init(&call->report, &call->scratch, sink, &call->source);
     call->report.error_limit = 20;
-    status = sl_guard_run(guard, sim_guarded, call);
+    status = sl_guard_run(guard, guarded, call);
   }
   sluice_program_free(call->own);
   sluice_program_free(call->other);
@@ -260,10 +270,11 @@ static int run(struct sim_call *call, const sluice_sink *sink)
   return status;
 }
 
-int sluice_sim(sluice_sim_result **out, const sluice_program *program, size_t kernel, const sluice_targets *targets,
-               const sluice_sim_options *options, const sluice_sink *sink)
+/* *out is a result, which holds what `guarded` found; NULL when that failed. */
+static int run_call(sluice_sim_result **out, int (*guarded)(void *call), const sluice_program *program, size_t kernel,
+                    const sluice_targets *targets, const sluice_sim_options *options, const sluice_sink *sink)
 {
-  assert(out && program && targets && options && kernel < program->kernels.len);
+  assert(program && targets && options && kernel < program->kernels.len);
   *out = NULL;
   sluice_sim_result *result = calloc(1, sizeof *result);
   if (!result)
@@ -271,11 +282,27 @@ int sluice_sim(sluice_sim_result **out, const sluice_program *program, size_t ke
   sl_heap_init(&result->heap, &result->guard);
   struct sim_call call = { .result = result, .input = program, .against = options->against, .kernel = kernel,
                            .targets = targets, .options = options };
-  int status = run(&call, sink);
+  int status = run(&call, guarded, sink);
   if (status == SLUICE_OK)
     *out = result;
   else
     sluice_sim_result_free(result);
+  return status;
+}
+
+int sluice_sim(sluice_sim_result **out, const sluice_program *program, size_t kernel, const sluice_targets *targets,
+               const sluice_sim_options *options, const sluice_sink *sink)
+{
+  assert(out);
+  return run_call(out, sim_guarded, program, kernel, targets, options, sink);
+}
+
+int sluice_sim_check_inputs(const sluice_program *program, size_t kernel, const sluice_targets *targets,
+                            const sluice_sim_options *options, const sluice_sink *sink)
+{
+  sluice_sim_result *empty;
+  int status = run_call(&empty, check_guarded, program, kernel, targets, options, sink);
+  sluice_sim_result_free(empty);
   return status;
 }
 

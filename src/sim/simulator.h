@@ -121,6 +121,8 @@ struct sl_simulator {
   sl_buf iteration, text;     /* scratch */
 };
 
+/* Only that the kernel asks for all inputs. Returns SLUICE_OK or SLUICE_E_INPUT (reported); the run needs sl_simulator_init. */
+int sl_simulator_check_inputs(struct sl_simulator *sim);
 /* Returns SLUICE_OK or SLUICE_E_INPUT (reported). `kernel` belongs to `program`, whose copies are expanded. */
 int sl_simulator_init(struct sl_simulator *sim);
 /* Returns SLUICE_OK, SLUICE_E_INPUT, SLUICE_E_ANSWER, SLUICE_E_BUDGET; all reported. */

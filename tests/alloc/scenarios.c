@@ -285,7 +285,7 @@ static int check(const struct session *session)
   sluice_check_result *result;
   sluice_check_options options = SLUICE_CHECK_OPTIONS_INIT;
   const int64_t values[] = { 0, 2 };
-  const sluice_input input = { "n", values, 2 };
+  const sluice_input input = { "n", values, 2, 0 };
   size_t count;
   options.against = session->other;
   options.inputs = &input;

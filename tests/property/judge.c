@@ -115,14 +115,14 @@ static void give_inputs(const struct sl_case *test, struct given *given)
   const struct sl_kernel *kernel = sl_case_kernel(test->original);
   for (uint32_t p = 0; p < kernel->params.len; p++)
     given->inputs[given->count++] =
-        (sluice_input){ sl_text(test->original, kernel->params.data[p].name), &test->params[p], 1 };
+        (sluice_input){ sl_text(test->original, kernel->params.data[p].name), &test->params[p], 1, 0 };
   sl_name names[SL_JUDGE_MAX_INPUTS];
   uint32_t count = opaque_names(kernel, names);
   for (uint32_t n = 0; n < count; n++) {
     const char *name = sl_text(test->original, names[n]);
     for (uint32_t i = 0; i < OUTCOMES; i++)
       given->outcomes[n][i] = sl_oracle_outcome(test->opaque_seed, name, 0, i);
-    given->inputs[given->count++] = (sluice_input){ name, given->outcomes[n], OUTCOMES };
+    given->inputs[given->count++] = (sluice_input){ name, given->outcomes[n], OUTCOMES, 0 };
   }
 }
 

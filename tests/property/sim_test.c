@@ -69,7 +69,7 @@ static void give_inputs(struct subject *subject)
   subject->input_count = 0;
   for (uint32_t p = 0; p < kernel->params.len; p++)
     subject->inputs[subject->input_count++] =
-        (sluice_input){ sl_text(program, kernel->params.data[p].name), &subject->test.params[p], 1 };
+        (sluice_input){ sl_text(program, kernel->params.data[p].name), &subject->test.params[p], 1, 0 };
   uint32_t count = 0;
   for (uint32_t c = 0; c < kernel->cmps.len && count < SL_JUDGE_MAX_INPUTS; c++) {
     if (kernel->cmps.data[c].op != SL_CMP_OPAQUE)
@@ -77,7 +77,7 @@ static void give_inputs(struct subject *subject)
     const char *name = sl_text(program, kernel->cmps.data[c].opaque);
     for (uint32_t i = 0; i < OUTCOMES; i++)
       subject->outcomes[count][i] = sl_oracle_outcome(subject->test.opaque_seed, name, 0, i);
-    subject->inputs[subject->input_count++] = (sluice_input){ name, subject->outcomes[count++], OUTCOMES };
+    subject->inputs[subject->input_count++] = (sluice_input){ name, subject->outcomes[count++], OUTCOMES, 0 };
   }
 }
 

@@ -368,7 +368,7 @@ static long peak_after(const sluice_program *program, const sluice_targets *targ
 {
   const sluice_trace_file_options options = SLUICE_TRACE_FILE_OPTIONS_INIT;
   const sluice_writer writer = { measure, length };
-  const sluice_input input = { "n", &n, 1 };
+  const sluice_input input = { "n", &n, 1, 0 };
   sluice_sim_options sim = SLUICE_SIM_OPTIONS_INIT;
   sluice_trace_file *file = NULL;
   sluice_sim_result *result = NULL;

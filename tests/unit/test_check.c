@@ -236,7 +236,7 @@ static void test_inputs(void **state)
   (void)state;
   struct session session;
   const int64_t values[] = { 0, 3 };
-  const sluice_input inputs[] = { { "n", values, 2 }, { "m", values, 1 } };
+  const sluice_input inputs[] = { { "n", values, 2, 0 }, { "m", values, 1, 0 } };
   begin(&session, race_and_right);
   session.options.inputs = inputs;
   session.options.input_count = 1;

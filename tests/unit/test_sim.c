@@ -205,7 +205,7 @@ static void test_inputs_are_needed_and_checked(void **state)
   (void)state;
   struct session session;
   const int64_t three = 3, one = 1;
-  sluice_input inputs[] = { { "n", &three, 1 }, { "c", &one, 1 }, { "m", &one, 1 } };
+  sluice_input inputs[] = { { "n", &three, 1, 0 }, { "c", &one, 1, 0 }, { "m", &one, 1, 0 } };
   begin(&session, counted);
   assert_int_equal(run(&session), SLUICE_E_INPUT);
   assert_non_null(strstr(session.messages, "parameter 'n' of kernel 'k' needs a value"));
