@@ -66,6 +66,8 @@ char *sl_generate_text(enum sl_generate_mode mode, const uint8_t *bytes, size_t 
     sl_generate_hand(&text, &choices);
   else if (mode == SL_GENERATE_AFFINE)
     sl_generate_affine(&text, &choices);
+  else if (mode == SL_GENERATE_TRANSFERS)
+    sl_generate_transfers(&text, &choices);
   else
     sl_generate_sync(&text, &choices);
   return text.data;

@@ -13,6 +13,7 @@
 enum sl_generate_mode {
   SL_GENERATE_SYNTAX, /* every feature of the grammar; parses, but means nothing */
   SL_GENERATE_SYNC, /* verifies on target generic or generic-weak; explicit dependences, none backward at distance 0 */
+  SL_GENERATE_TRANSFERS, /* the same on target trn2: queues that move large pieces at the same time */
   SL_GENERATE_HAND, /* small, synchronized by hand; most of them right */
   SL_GENERATE_AFFINE /* verifies on target generic or generic-weak; accesses, no dependence lines */
 };

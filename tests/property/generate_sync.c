@@ -1,10 +1,12 @@
-/* generate_sync.c: kernels to be synchronized. They verify on the generic targets, have explicit dependences only,
+/* generate_sync.c: kernels to be synchronized. They verify on the generic targets, or on trn2, have explicit dependences only,
  * every instruction a label, and no dependence at distance 0 whose producer stands after its consumer.
  *
  * What they cover: nesting to depth 4, branches with opaque conditions and conditions over loop variables,
  * parameters and registers, `while`, bounds by parameter, constant, register and outer loop variable, queues that
  * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4 within
  * a visit and across visits, vectors of two and more distances, ops on several engines.
+ * On trn2 three to six queues move between 16 KiB and 4 MiB at a time, so that transfers meet and share the
+ * bandwidth, some of them in descriptors too small for all of it.
  */
 #include <string.h>
 
@@ -29,6 +31,7 @@ struct dep {
 struct sync_generator {
   struct sl_text *text;
   struct sl_choices *choices;
+  bool is_trn2;
   unsigned engines, queues;
   struct instruction instructions[MAX_INSTRUCTIONS];
   unsigned instruction_count;
@@ -50,8 +53,37 @@ static unsigned choose(struct sync_generator *g, unsigned count)
   return sl_choose(g->choices, count);
 }
 
+static const char *engine_name(const struct sync_generator *g, unsigned engine)
+{
+  static const char *const generic[] = { "e0", "e1", "e2", "e3", "e4" }, *const trn2[] = { "act", "dve", "pool" };
+  return g->is_trn2 ? trn2[engine] : generic[engine];
+}
+
+/* Columns of the buffers that operations and transfers of trn2 work on; of the last one transfers take every row in pieces. */
+enum { TILES = 6 };
+static const unsigned tile_columns[TILES] = { 1024, 4096, 16384, 256, 8192, 4096 };
+
+static void trn2_header(struct sync_generator *g)
+{
+  static const char *const triggers[] = { "sp", "act", "pool" };
+  g->engines = 3;
+  g->queues = 3 + choose(g, 4);
+  sl_text_printf(g->text, "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target trn2 explicit {\n",
+                 choose(g, 4));
+  for (unsigned q = 0; q < g->queues; q++)
+    sl_text_printf(g->text, "  queue q%u via %s\n", q, triggers[choose(g, 3)]);
+  for (unsigned b = 0; b < TILES; b++)
+    sl_text_printf(g->text, "  buffer h%u : hbm bf16[128, %u]\n  buffer t%u : sbuf bf16[128p, %u]\n", b, tile_columns[b], b,
+                   tile_columns[b]);
+  sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
+}
+
 static void header(struct sync_generator *g)
 {
+  if (g->is_trn2) {
+    trn2_header(g);
+    return;
+  }
   const char *target = choose(g, 4) == 3 ? "generic-weak" : "generic";
   g->engines = 2 + choose(g, 4);
   g->queues = choose(g, 4);
@@ -73,19 +105,38 @@ static void add_instruction(struct sync_generator *g, bool is_load)
   instruction->is_load = is_load;
 }
 
+/* One opcode and its operands. */
+static void work(struct sync_generator *g, bool is_transfer)
+{
+  if (!g->is_trn2) { /* without a choice, so that bytes mean what they meant */
+    sl_text_puts(g->text, "op\n");
+    return;
+  }
+  unsigned tile = choose(g, TILES);
+  const char *part = tile == TILES - 1 ? "[:, 0:64]" : "";
+  if (!is_transfer)
+    sl_text_printf(g->text, "tensor_copy t%u <- t%u\n", tile, tile);
+  else if (choose(g, 2))
+    sl_text_printf(g->text, "dma_copy h%u%s <- t%u%s\n", tile, part, tile, part);
+  else
+    sl_text_printf(g->text, "dma_copy t%u%s <- h%u%s\n", tile, part, tile, part);
+}
+
 static void op(struct sync_generator *g, unsigned depth)
 {
   if (g->instruction_count == MAX_INSTRUCTIONS)
     return;
   sl_text_indent(g->text, depth);
   unsigned kind = choose(g, 16), engine = choose(g, g->engines);
+  bool is_transfer = g->queues && kind < 15 && kind >= (g->is_trn2 ? 3 : 9);
   sl_text_printf(g->text, "x%u: ", g->instruction_count);
   if (kind == 15)
-    sl_text_printf(g->text, "e%u|e%u.op\n", engine, (engine + 1) % g->engines);
-  else if (kind >= 9 && g->queues)
-    sl_text_printf(g->text, "q%u.op\n", choose(g, g->queues));
+    sl_text_printf(g->text, "%s|%s.", engine_name(g, engine), engine_name(g, (engine + 1) % g->engines));
+  else if (is_transfer)
+    sl_text_printf(g->text, "q%u.", choose(g, g->queues));
   else
-    sl_text_printf(g->text, "e%u.op\n", engine);
+    sl_text_printf(g->text, "%s.", engine_name(g, engine));
+  work(g, is_transfer);
   add_instruction(g, false);
 }
 
@@ -347,7 +398,7 @@ static bool names_an_engine(const struct sync_generator *g)
   return false;
 }
 
-void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
+static void generate(struct sl_text *text, struct sl_choices *choices, bool is_trn2)
 {
   struct sync_generator g;
   /* The last third of the bytes is for the dependences, so that big kernels have some too. */
@@ -358,6 +409,7 @@ void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
   g.text = text;
   g.choices = &tree;
   g.next_loop = 1;
+  g.is_trn2 = is_trn2;
   header(&g);
   block(&g, 1);
   if (!names_an_engine(&g))
@@ -367,4 +419,14 @@ void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
   for (unsigned d = 0; d < wanted && g.dep_count < MAX_DEPS; d++)
     dependence(&g);
   sl_text_puts(text, "}\n");
+}
+
+void sl_generate_sync(struct sl_text *text, struct sl_choices *choices)
+{
+  generate(text, choices, false);
+}
+
+void sl_generate_transfers(struct sl_text *text, struct sl_choices *choices)
+{
+  generate(text, choices, true);
 }

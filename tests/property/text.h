@@ -28,6 +28,7 @@ void sl_text_indent(struct sl_text *text, unsigned depth);
 /* The generators: generate_syntax.c, generate_sync.c, generate_hand.c, generate_affine.c. */
 void sl_generate_syntax(struct sl_text *text, struct sl_choices *choices);
 void sl_generate_sync(struct sl_text *text, struct sl_choices *choices);
+void sl_generate_transfers(struct sl_text *text, struct sl_choices *choices);
 void sl_generate_hand(struct sl_text *text, struct sl_choices *choices);
 void sl_generate_affine(struct sl_text *text, struct sl_choices *choices);
 
