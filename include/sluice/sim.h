@@ -45,6 +45,12 @@ typedef struct sluice_sim_stream {
   uint64_t end;       /**< tick of its last activity */
 } sluice_sim_stream;
 
+/** A buffer on the chip. */
+typedef struct sluice_trace_buffer {
+  const char *name, *space;
+  const bool *is_touched; /**< by stream: it has an instruction that names the buffer */
+} sluice_trace_buffer;
+
 /** What a trace starts with; valid until the call returns. */
 typedef struct sluice_trace_head {
   const char *kernel, *target;
@@ -53,6 +59,8 @@ typedef struct sluice_trace_head {
   size_t stream_count;
   const char *const *counters;      /**< names: semaphores, then events (elements as `e[1]`) */
   size_t counter_count;
+  const sluice_trace_buffer *buffers; /**< when there is a callback for them */
+  size_t buffer_count;
 } sluice_trace_head;
 
 enum sluice_lane {
@@ -88,11 +96,13 @@ typedef struct sluice_slice {
 } sluice_slice;
 
 /** Called while the simulation runs; any may be NULL. Slices of one lane come in order of `start` (of FLIGHT: of issue),
- * changes of one counter in order of time; between lanes there is no order. */
+ * changes of one counter in order of time, those of all buffers together; between lanes there is no order. */
 typedef struct sluice_trace {
   void (*begin)(void *user, const sluice_trace_head *head);
   void (*slice)(void *user, const sluice_slice *slice);
   void (*counter)(void *user, uint32_t counter, uint64_t time, uint64_t value); /**< as waits see it */
+  /** How many bytes of a buffer are in use from here on, of all its copies; docs/simulator.md has what that means. */
+  void (*buffer)(void *user, uint32_t buffer, uint64_t time, uint64_t bytes);
   void (*end)(void *user, uint64_t ticks);
   void *user;
 } sluice_trace;

@@ -122,6 +122,14 @@ static void tee_counter(void *user, uint32_t counter, uint64_t time, uint64_t va
       timelines->to[i]->counter(timelines->to[i]->user, counter, time, value);
 }
 
+static void tee_buffer(void *user, uint32_t buffer, uint64_t time, uint64_t bytes)
+{
+  const struct cli_timelines *timelines = user;
+  for (size_t i = 0; i < timelines->to_count; i++)
+    if (timelines->to[i]->buffer)
+      timelines->to[i]->buffer(timelines->to[i]->user, buffer, time, bytes);
+}
+
 static void tee_end(void *user, uint64_t ticks)
 {
   const struct cli_timelines *timelines = user;
@@ -178,7 +186,7 @@ int cli_timelines_begin(const sluice_trace **trace, struct cli_timelines *timeli
     code = begin_trace(timelines);
   if (code == CLI_DONE && timelines->html_path)
     code = begin_version(timelines, kernel, version);
-  timelines->tee = (sluice_trace){ tee_begin, tee_slice, tee_counter, tee_end, timelines };
+  timelines->tee = (sluice_trace){ tee_begin, tee_slice, tee_counter, timelines->trace_path ? tee_buffer : NULL, tee_end, timelines };
   if (code == CLI_DONE && timelines->to_count)
     *trace = &timelines->tee;
   return code;

@@ -75,9 +75,14 @@ static int64_t value_of(const struct sl_operations *o, struct lookup *lookup, sl
 
 /* ---- accesses ---- */
 
+uint32_t sl_operation_buffer(const struct sl_operations *o, const struct sl_operand *operand)
+{
+  return operand->kind == SL_OPERAND_NAME ? o->buffer_of[operand->value] : 0;
+}
+
 static const struct sl_buffer *buffer_of(const struct sl_operations *o, const struct sl_operand *operand)
 {
-  uint32_t index = operand->kind == SL_OPERAND_NAME ? o->buffer_of[operand->value] : 0;
+  uint32_t index = sl_operation_buffer(o, operand);
   return index ? &o->kernel->buffers.data[index] : NULL;
 }
 

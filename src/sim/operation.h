@@ -59,6 +59,9 @@ void sl_operations_init(struct sl_operations *operations, sl_heap *heap, const s
 bool sl_operation_measure(struct sl_cost_ticks *cost, const struct sl_operations *operations, sl_index stmt,
                           sl_eval_lookup lookup, void *user);
 
+/* The buffer of the kernel that an operand names, 0: none. */
+uint32_t sl_operation_buffer(const struct sl_operations *operations, const struct sl_operand *operand);
+
 /* The banks of a space that an execution touches, as a set of bank numbers modulo 64. */
 uint64_t sl_operation_banks(const struct sl_operations *operations, sl_index stmt, uint32_t space, sl_eval_lookup lookup,
                             void *user);

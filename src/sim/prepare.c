@@ -665,6 +665,7 @@ int sl_simulator_init(struct sl_simulator *sim)
   if (status != SLUICE_OK)
     return status;
   number_counters(sim);
+  sl_occupancy_init(&sim->occupancy, sim->heap, &sim->operations, sim->options->trace);
   if (sim->is_ideal)
     drop_synchronization(sim);
   charge_steps(sim);

@@ -507,6 +507,12 @@ static struct sl_stamp find_start(struct sl_simulator *sim, uint32_t engine, sl_
   return start;
 }
 
+/* An instruction is issued that may use on-chip buffers. */
+static struct sl_touch *touch_buffers(struct sl_simulator *sim, uint32_t engine, sl_index stmt, uint64_t issued)
+{
+  return sl_occupancy_begin(&sim->occupancy, stmt, issued, sim->clock, look_up_thread, &sim->engines[engine]);
+}
+
 static void do_datapath(struct sl_simulator *sim, uint32_t engine, sl_index stmt)
 {
   struct sl_sim_engine *own = &sim->engines[engine];
@@ -537,6 +543,7 @@ static void do_datapath(struct sl_simulator *sim, uint32_t engine, sl_index stmt
     trace_execution(sim, stream, stmt, instance, start.at, end.at, iteration_of(sim, engine, stmt));
     trace_flight(sim, stream, stmt, instance, dispatched, own->retired.at, iteration_of(sim, engine, stmt));
   }
+  sl_occupancy_end(&sim->occupancy, touch_buffers(sim, engine, stmt, dispatched), own->retired.at);
   update_counters(sim, stmt, instance, &own->retired, events);
 }
 
@@ -575,6 +582,7 @@ static bool do_transfer(struct sl_simulator *sim, uint32_t engine, sl_index stmt
     transfer.iteration = sl_heap_alloc(sim->heap, strlen(iteration) + 1);
     strcpy(transfer.iteration, iteration);
   }
+  transfer.touches = touch_buffers(sim, engine, stmt, transfer.issued);
   own->in_rings++;
   sl_rings_add(&sim->rings, stream, &transfer);
   if (sim->rings.next < sim->limit)
@@ -596,6 +604,7 @@ static void end_transfer(struct sl_simulator *sim, const struct sl_transfer *tra
     sim->streams[stream].end = ring->retired.at;
   trace_execution(sim, stream, transfer->stmt, transfer->instance, transfer->begun.at, finish->at, transfer->iteration);
   trace_flight(sim, stream, transfer->stmt, transfer->instance, transfer->issued, ring->retired.at, transfer->iteration);
+  sl_occupancy_end(&sim->occupancy, transfer->touches, ring->retired.at);
   update_counters(sim, transfer->stmt, transfer->instance, &ring->retired, transfer->events);
   sl_stamp_join(&engine->rings_retired, &ring->retired);
   engine->in_rings--;
@@ -868,6 +877,7 @@ static void finish_run(struct sl_simulator *sim)
     sim->totals.instructions += sim->streams[s].instructions;
   for (uint32_t c = 0; c < sim->counter_count; c++)
     (void)advance_counter(sim, c, SL_NEVER, NULL);
+  sl_occupancy_finish(&sim->occupancy);
 }
 
 /* An engine that has not ended, one at a wait before others; UINT32_MAX: all have. */

@@ -13,6 +13,7 @@
 #include "run/code.h"
 #include "sim/counter.h"
 #include "sim/needs.h"
+#include "sim/occupancy.h"
 #include "sim/operation.h"
 #include "sim/rings.h"
 
@@ -118,6 +119,7 @@ struct sl_simulator {
   struct sl_stamp end;
   /* trace */
   sl_vec(const char *) counter_names;
+  struct sl_occupancy occupancy;
   sl_buf iteration, text;     /* scratch */
 };
 

@@ -2,6 +2,7 @@
  *
  *   process = stream      its threads = lanes: sequencer, datapath (of a queue: data), in flight, in flight 2, ...
  *   process semaphores    one counter track each
+ *   process memory        one counter track per space on the chip: bytes in use of the buffers that the shown streams touch
  *
  * What is in flight overlaps; each such slice goes to the first lane that is free by then, so that no lane has slices that
  * overlap. Written as it comes, through one buffer: O(1) per slice (O(lanes) in flight), memory as in the head of view.h.
@@ -36,11 +37,20 @@ struct stream_lanes {
   sl_vec(uint64_t) free_at; /* of each lane of flights: when its last slice ends, in ticks */
 };
 
-/* A counter before the range begins. */
+/* A counter, of semaphores or of memory. */
 struct counter_track {
   const char *name;
+  uint32_t process;
   uint64_t value;
-  bool is_pending; /* has a value that holds when the range begins and is not written yet */
+  uint64_t first;  /* value from before the range, which holds when that begins */
+  bool is_pending; /* has such a value, which is not written yet */
+};
+
+/* A buffer whose use counts. */
+struct counted_buffer {
+  bool is_shown;
+  uint32_t track;
+  uint64_t bytes;
 };
 
 struct sluice_trace_file {
@@ -53,8 +63,9 @@ struct sluice_trace_file {
   bool has_ended, has_events;
   double ticks_per_ns;
   struct stream_lanes *streams;
-  uint32_t stream_count, counter_count;
+  uint32_t stream_count, counter_count; /* counters: semaphores, then spaces */
   struct counter_track *counters;
+  struct counted_buffer *buffers;
   struct flight *flights;
   uint64_t arrows;
   size_t length;
@@ -178,7 +189,7 @@ static void put_thread(sluice_trace_file *file, uint32_t process, uint32_t threa
 
 static void put_counter(sluice_trace_file *file, uint32_t counter, uint64_t ns, uint64_t value)
 {
-  open_event(file, 'C', file->stream_count + 1, 0);
+  open_event(file, 'C', file->counters[counter].process, 0);
   puts_to(file, ",\"ts\":");
   put_time(file, ns);
   puts_to(file, ",\"name\":\"");
@@ -272,6 +283,49 @@ static void put_stream(sluice_trace_file *file, const sluice_trace_head *head, u
   put_thread(file, process, DATAPATH, stream->is_queue ? "data" : "datapath", 0);
 }
 
+/* The first counter of a process announces it. */
+static uint32_t add_counter(sluice_trace_file *file, const char *name, uint32_t process, const char *process_name)
+{
+  uint32_t counter = file->counter_count++;
+  if (counter == 0 || file->counters[counter - 1].process != process) {
+    put_metadata(file, process, 0, "process_name", process_name, 0);
+    put_order(file, process, 0);
+  }
+  file->counters[counter] = (struct counter_track){ .name = sl_heap_strndup(&file->heap, name, strlen(name)), .process = process };
+  return counter;
+}
+
+/* The track of a space, made when it is the first buffer there. */
+static uint32_t track_of_space(sluice_trace_file *file, const char *space, uint32_t process)
+{
+  uint32_t counter = 0;
+  while (counter < file->counter_count && (file->counters[counter].process != process || strcmp(file->counters[counter].name, space) != 0))
+    counter++;
+  return counter < file->counter_count ? counter : add_counter(file, space, process, "bytes in use");
+}
+
+static bool is_buffer_shown(const sluice_trace_file *file, const sluice_trace_buffer *buffer)
+{
+  bool is_shown = file->options.filter.stream_count == 0;
+  for (uint32_t s = 0; s < file->stream_count && !is_shown; s++)
+    is_shown = file->streams[s].is_shown && buffer->is_touched[s];
+  return is_shown;
+}
+
+static void begin_counters(sluice_trace_file *file, const sluice_trace_head *head)
+{
+  uint32_t semaphores = file->stream_count + 1, memory = semaphores + 1;
+  file->counters = sl_heap_calloc(&file->heap, head->counter_count + head->buffer_count + 1, sizeof *file->counters);
+  file->buffers = sl_heap_calloc(&file->heap, head->buffer_count + 1, sizeof *file->buffers);
+  for (size_t c = 0; c < head->counter_count; c++)
+    (void)add_counter(file, head->counters[c], semaphores, "semaphores");
+  for (size_t b = 0; b < head->buffer_count; b++) {
+    file->buffers[b].is_shown = is_buffer_shown(file, &head->buffers[b]);
+    if (file->buffers[b].is_shown)
+      file->buffers[b].track = track_of_space(file, head->buffers[b].space, memory);
+  }
+}
+
 static int begin_guarded(void *arg)
 {
   const struct sent *sent = arg;
@@ -279,9 +333,7 @@ static int begin_guarded(void *arg)
   const sluice_trace_head *head = sent->head;
   file->ticks_per_ns = head->ticks_per_ns;
   file->stream_count = (uint32_t)head->stream_count;
-  file->counter_count = (uint32_t)head->counter_count;
   file->streams = sl_heap_calloc(&file->heap, head->stream_count + 1, sizeof *file->streams);
-  file->counters = sl_heap_calloc(&file->heap, head->counter_count + 1, sizeof *file->counters);
   file->flights = sl_heap_calloc(&file->heap, REMEMBERED, sizeof *file->flights);
   puts_to(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"kernel\":\"");
   put_escaped(file, head->kernel);
@@ -293,12 +345,7 @@ static int begin_guarded(void *arg)
     if (file->streams[s].is_shown)
       put_stream(file, head, s);
   }
-  if (file->counter_count) {
-    put_metadata(file, file->stream_count + 1, 0, "process_name", "semaphores", 0);
-    put_order(file, file->stream_count + 1, 0);
-  }
-  for (uint32_t c = 0; c < file->counter_count; c++)
-    file->counters[c].name = sl_heap_strndup(&file->heap, head->counters[c], strlen(head->counters[c]));
+  begin_counters(file, head);
   return SLUICE_OK;
 }
 
@@ -356,7 +403,7 @@ static void slice_sent(void *user, const sluice_slice *slice)
 static void put_pending(sluice_trace_file *file, uint32_t counter)
 {
   if (file->counters[counter].is_pending)
-    put_counter(file, counter, (uint64_t)file->options.filter.from_ns, file->counters[counter].value);
+    put_counter(file, counter, (uint64_t)file->options.filter.from_ns, file->counters[counter].first);
   file->counters[counter].is_pending = false;
 }
 
@@ -366,14 +413,29 @@ static void counter_sent(void *user, uint32_t counter, uint64_t time, uint64_t v
   const sluice_view_filter *filter = &file->options.filter;
   if (file->status != SLUICE_OK)
     return;
+  struct counter_track *track = &file->counters[counter];
   double ns = (double)time / file->ticks_per_ns;
-  if (ns < filter->from_ns) {
-    file->counters[counter].value = value;
-    file->counters[counter].is_pending = true;
-  } else if (ns < filter->to_ns) {
+  bool is_before = ns < filter->from_ns, is_in_range = !is_before && ns < filter->to_ns;
+  if (is_in_range)
     put_pending(file, counter);
+  track->value = value;
+  if (is_before) {
+    track->first = value;
+    track->is_pending = true;
+  } else if (is_in_range) {
     put_counter(file, counter, sl_view_ns(time, file->ticks_per_ns), value);
   }
+}
+
+static void buffer_sent(void *user, uint32_t buffer, uint64_t time, uint64_t bytes)
+{
+  sluice_trace_file *file = user;
+  struct counted_buffer *counted = file->status == SLUICE_OK ? &file->buffers[buffer] : NULL;
+  if (!counted || !counted->is_shown)
+    return;
+  uint64_t in_use = file->counters[counted->track].value + bytes - counted->bytes;
+  counted->bytes = bytes;
+  counter_sent(file, counted->track, time, in_use);
 }
 
 static void end(void *user, uint64_t ticks)
@@ -403,7 +465,7 @@ int sluice_trace_file_new(sluice_trace_file **out, const sluice_trace_file_optio
   if (!(file->options.filter.from_ns > 0))
     file->options.filter.from_ns = 0;
   file->writer = *writer;
-  file->trace = (sluice_trace){ begin, slice_sent, counter_sent, end, file };
+  file->trace = (sluice_trace){ begin, slice_sent, counter_sent, buffer_sent, end, file };
   *out = file;
   return SLUICE_OK;
 }

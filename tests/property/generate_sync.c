@@ -73,7 +73,7 @@ static void trn2_header(struct sync_generator *g)
   for (unsigned q = 0; q < g->queues; q++)
     sl_text_printf(g->text, "  queue q%u via %s\n", q, triggers[choose(g, 3)]);
   for (unsigned b = 0; b < TILES; b++)
-    sl_text_printf(g->text, "  buffer h%u : hbm bf16[128, %u]\n  buffer t%u : sbuf bf16[128p, %u]\n", b, tile_columns[b], b,
+    sl_text_printf(g->text, "  buffer h%u : hbm bf16[128, %u]\n  buffer t%u : sbuf bf16[2, 128p, %u]\n", b, tile_columns[b], b,
                    tile_columns[b]);
   sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
 }
@@ -105,6 +105,17 @@ static void add_instruction(struct sync_generator *g, bool is_load)
   instruction->is_load = is_load;
 }
 
+/* A tile of two copies, which rotate with a loop or not. */
+static void tile_operand(struct sync_generator *g, unsigned tile)
+{
+  sl_text_printf(g->text, "t%u[", tile);
+  if (g->loop_count && choose(g, 4))
+    sl_text_printf(g->text, "%s %% 2", variables[choose(g, g->loop_count)]);
+  else
+    sl_text_printf(g->text, "%u", choose(g, 2));
+  sl_text_puts(g->text, tile == TILES - 1 ? ", :, 0:64]" : "]");
+}
+
 /* One opcode and its operands. */
 static void work(struct sync_generator *g, bool is_transfer)
 {
@@ -113,13 +124,19 @@ static void work(struct sync_generator *g, bool is_transfer)
     return;
   }
   unsigned tile = choose(g, TILES);
+  bool writes_tile = !is_transfer || choose(g, 2), reads_tile = !is_transfer || !writes_tile;
   const char *part = tile == TILES - 1 ? "[:, 0:64]" : "";
-  if (!is_transfer)
-    sl_text_printf(g->text, "tensor_copy t%u <- t%u\n", tile, tile);
-  else if (choose(g, 2))
-    sl_text_printf(g->text, "dma_copy h%u%s <- t%u%s\n", tile, part, tile, part);
+  sl_text_puts(g->text, is_transfer ? "dma_copy " : "tensor_copy ");
+  if (writes_tile)
+    tile_operand(g, tile);
   else
-    sl_text_printf(g->text, "dma_copy t%u%s <- h%u%s\n", tile, part, tile, part);
+    sl_text_printf(g->text, "h%u%s", tile, part);
+  sl_text_puts(g->text, " <- ");
+  if (reads_tile)
+    tile_operand(g, tile);
+  else
+    sl_text_printf(g->text, "h%u%s", tile, part);
+  sl_text_puts(g->text, "\n");
 }
 
 static void op(struct sync_generator *g, unsigned depth)

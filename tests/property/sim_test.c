@@ -5,6 +5,7 @@
  *   ideal     is never slower than a strategy, when rings do not share bandwidth; with sharing, exceptions are listed (who starts
  *             earlier can hold up others) and may not be more than 2 % of the comparisons in which sharing changes a latency
  *   sums      the parts of the critical path are the latency, no stream is busy longer than the run, and a trace changes nothing
+ *   memory    what a trace says of the buffers in use is what their definition gives for the instructions in flight
  *   waiting   a simulation whose semaphores take longer to be seen is not faster
  *
  * First on the generic targets, where engines have no contention and transfers little, then on trn2 with large transfers on several
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/eval.h"
 #include "oracle/reference.h"
 #include "property/campaign.h"
 #include "property/judge.h"
@@ -43,7 +45,7 @@ enum { MOST_EXCEPTIONS = 1000 };
 struct campaign_state {
   const sluice_targets *targets;
   const char *name;
-  uint64_t kernels, simulated, instances, needs, compared, contended;
+  uint64_t kernels, simulated, instances, needs, usages, compared, contended;
   bool wants_contention; /* else the campaign has shown nothing */
   struct exception exceptions[MOST_EXCEPTIONS];
   uint64_t exception_count;
@@ -53,14 +55,30 @@ struct campaign_state {
 struct flight {
   uint64_t instance, start, end;
   uint32_t stream;
-  char name[48];
+  char name[48], iteration[80];
 };
+
+/* How much of a buffer is in use from a time on. */
+struct usage {
+  uint64_t time, bytes;
+};
+
+struct usages {
+  struct usage *list;
+  size_t count, room;
+};
+enum { MOST_BUFFERS = 32 };
 
 struct recording {
   struct flight *flights;
   uint32_t count, room;
   char streams[64][32];
   size_t stream_count;
+  char buffers[MOST_BUFFERS][32];
+  size_t buffer_count;
+  struct usages usages[MOST_BUFFERS];
+  uint64_t last_usage; /* time of the latest change */
+  bool has_order;      /* changes of all buffers came in order of time */
 };
 
 struct subject {
@@ -124,6 +142,38 @@ static void begin(void *user, const sluice_trace_head *head)
   recording->stream_count = head->stream_count;
   for (size_t s = 0; s < head->stream_count && s < 64; s++)
     snprintf(recording->streams[s], sizeof recording->streams[s], "%s", head->streams[s].name);
+  if (head->buffer_count > MOST_BUFFERS)
+    abort();
+  recording->has_order = true;
+  recording->buffer_count = head->buffer_count;
+  for (size_t b = 0; b < head->buffer_count; b++)
+    snprintf(recording->buffers[b], sizeof recording->buffers[b], "%s", head->buffers[b].name);
+}
+
+static void add_usage(struct usages *usages, uint64_t time, uint64_t bytes)
+{
+  if (usages->count == usages->room) {
+    usages->room = usages->room ? 2 * usages->room : 64;
+    usages->list = realloc(usages->list, usages->room * sizeof *usages->list);
+    if (!usages->list)
+      abort();
+  }
+  usages->list[usages->count++] = (struct usage){ time, bytes };
+}
+
+static void add_buffer(void *user, uint32_t buffer, uint64_t time, uint64_t bytes)
+{
+  struct recording *recording = user;
+  recording->has_order &= time >= recording->last_usage;
+  recording->last_usage = time;
+  add_usage(&recording->usages[buffer], time, bytes);
+}
+
+static void free_recording(struct recording *recording)
+{
+  free(recording->flights);
+  for (size_t b = 0; b < recording->buffer_count; b++)
+    free(recording->usages[b].list);
 }
 
 static void add_slice(void *user, const sluice_slice *slice)
@@ -138,7 +188,8 @@ static void add_slice(void *user, const sluice_slice *slice)
       abort();
   }
   struct flight *flight = &recording->flights[recording->count++];
-  *flight = (struct flight){ slice->instance, slice->start, slice->end, slice->stream, "" };
+  *flight = (struct flight){ slice->instance, slice->start, slice->end, slice->stream, "", "" };
+  snprintf(flight->iteration, sizeof flight->iteration, "%s", slice->iteration);
   snprintf(flight->name, sizeof flight->name, "%s", slice->name);
 }
 
@@ -220,6 +271,160 @@ static bool order_holds(struct subject *subject, struct recording *recording, co
   return holds;
 }
 
+/* ---- memory ---- */
+
+struct iteration {
+  const sluice_program *program;
+  const char *text; /* like "i = 2, j = 0" */
+};
+
+static struct sl_constant look_up_iteration(void *user, enum sl_expr_kind kind, sl_name name)
+{
+  const struct iteration *iteration = user;
+  const char *variable = sl_text(iteration->program, name);
+  size_t length = strlen(variable);
+  for (const char *at = iteration->text; kind == SL_EXPR_NAME && at && *at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+    if (strncmp(at, variable, length) == 0 && strncmp(at + length, " = ", 3) == 0)
+      return sl_constant_of(strtoll(at + length + 3, NULL, 10));
+  return sl_constant_none(SL_CONST_UNKNOWN);
+}
+
+/* The operation of that label, or of which the label names a copy. */
+static const struct sl_op *find_op(const sluice_program *program, const char *label)
+{
+  const struct sl_kernel *kernel = sl_case_kernel(program);
+  for (size_t length = strlen(label); length > 0; length--) {
+    if (label[length] && label[length] != '.')
+      continue;
+    for (uint32_t i = 0; i < kernel->ops.len; i++) {
+      const char *own = kernel->ops.data[i].label ? sl_text(program, kernel->ops.data[i].label) : "";
+      if (strncmp(own, label, length) == 0 && !own[length])
+        return &kernel->ops.data[i];
+    }
+  }
+  return NULL;
+}
+
+/* One copy of a generated tile, whose buffers all are `sbuf bf16[2, 128p, columns]`. */
+struct tile_copy {
+  uint64_t from, until; /* of the use so far */
+  bool is_in_use, was_read;
+};
+
+struct edge_of_use {
+  uint64_t time;
+  int copies;
+};
+
+static int by_edge_time(const void *x, const void *y)
+{
+  const struct edge_of_use *a = x, *b = y;
+  return a->time < b->time ? -1 : a->time > b->time;
+}
+
+struct tile {
+  const char *name;
+  struct tile_copy copies[2];
+  struct edge_of_use *edges;
+  size_t edge_count;
+};
+
+static void end_use(struct tile *tile, struct tile_copy *copy)
+{
+  tile->edges[tile->edge_count++] = (struct edge_of_use){ copy->from, 1 };
+  tile->edges[tile->edge_count++] = (struct edge_of_use){ copy->until, -1 };
+}
+
+static void use(struct tile *tile, struct tile_copy *copy, const struct flight *flight, bool writes)
+{
+  if (copy->is_in_use && writes && copy->was_read && flight->start > copy->until) {
+    end_use(tile, copy);
+    copy->is_in_use = false;
+  }
+  if (!copy->is_in_use)
+    *copy = (struct tile_copy){ flight->start, flight->end, true, false };
+  copy->was_read = !writes;
+  copy->until = flight->end > copy->until ? flight->end : copy->until;
+}
+
+static void use_operands(struct tile *tile, const sluice_program *program, const struct flight *flight)
+{
+  const struct sl_kernel *kernel = sl_case_kernel(program);
+  const struct sl_op *op = find_op(program, flight->name);
+  uint32_t count = op ? (uint32_t)op->dst_count + op->src_count : 0;
+  struct iteration iteration = { program, flight->iteration };
+  for (uint32_t n = 0; n < count; n++) {
+    uint32_t i = (n + op->dst_count) % count; /* sources first */
+    const struct sl_operand *operand = &kernel->operands.data[op->first_operand + i];
+    if (operand->kind != SL_OPERAND_NAME || strcmp(sl_text(program, (sl_name)operand->value), tile->name) != 0)
+      continue;
+    struct sl_constant index =
+        sl_eval(kernel, kernel->indices.data[operand->first_index].first, look_up_iteration, &iteration);
+    if (index.state != SL_CONST_KNOWN)
+      abort();
+    use(tile, &tile->copies[index.value], flight, i < op->dst_count);
+  }
+}
+
+static int by_issue(const void *x, const void *y)
+{
+  const struct flight *a = x, *b = y;
+  return a->start != b->start ? (a->start < b->start ? -1 : 1) : by_instance(x, y);
+}
+
+static uint64_t bytes_of_copy(const sluice_program *program, const char *name)
+{
+  const struct sl_kernel *kernel = sl_case_kernel(program);
+  for (uint32_t b = 1; b < kernel->buffers.len; b++)
+    if (strcmp(sl_text(program, kernel->buffers.data[b].name), name) == 0)
+      return 2 * 128 * (uint64_t)sl_eval(kernel, kernel->dims.data[kernel->buffers.data[b].first_dim + 2].size, NULL, NULL).value;
+  abort();
+}
+
+/* What the flights, in the order of issue, make of one buffer. */
+static void find_usages(struct usages *usages, const struct recording *recording, const sluice_program *program, size_t buffer)
+{
+  struct tile tile = { .name = recording->buffers[buffer] };
+  tile.edges = sl_oracle_calloc(4 * (size_t)recording->count + 4, sizeof *tile.edges);
+  for (uint32_t i = 0; i < recording->count; i++)
+    use_operands(&tile, program, &recording->flights[i]);
+  for (int c = 0; c < 2; c++)
+    if (tile.copies[c].is_in_use)
+      end_use(&tile, &tile.copies[c]);
+  if (tile.edge_count)
+    qsort(tile.edges, tile.edge_count, sizeof *tile.edges, by_edge_time);
+  uint64_t in_use = 0, told = 0, each = bytes_of_copy(program, tile.name);
+  for (size_t i = 0; i < tile.edge_count; i++) {
+    in_use += tile.edges[i].copies > 0 ? each : -each;
+    bool is_last = i + 1 == tile.edge_count || tile.edges[i + 1].time != tile.edges[i].time;
+    if (is_last && in_use != told)
+      add_usage(usages, tile.edges[i].time, in_use);
+    told = is_last ? in_use : told;
+  }
+  free(tile.edges);
+}
+
+static bool memory_holds(struct subject *subject, struct recording *recording, const sluice_program *program, const char *what)
+{
+  bool holds = recording->has_order || sl_fail(subject->failure, "memory order", "%s: changes go back in time", what);
+  if (recording->count)
+    qsort(recording->flights, recording->count, sizeof *recording->flights, by_issue);
+  for (size_t b = 0; b < recording->buffer_count && holds; b++) {
+    struct usages expected = { NULL, 0, 0 };
+    const struct usages *told = &recording->usages[b];
+    find_usages(&expected, recording, program, b);
+    size_t same = 0;
+    while (same < told->count && same < expected.count && memcmp(&told->list[same], &expected.list[same], sizeof *told->list) == 0)
+      same++;
+    if (same < told->count || same < expected.count)
+      holds = sl_fail(subject->failure, "memory", "%s: of the uses of %s, %zu are told, %zu expected, the first %zu are the same", what,
+                      recording->buffers[b], told->count, expected.count, same);
+    subject->state->usages += expected.count;
+    free(expected.list);
+  }
+  return holds;
+}
+
 /* ---- one simulation ---- */
 
 struct wanted {
@@ -273,15 +478,15 @@ static bool simulate_in_order(struct subject *subject, const sluice_program *pro
                               const sluice_program *against, const char *what, uint64_t *ticks)
 {
   struct recording recording = { 0 };
-  const sluice_trace trace = { begin, add_slice, NULL, NULL, &recording };
+  const sluice_trace trace = { .begin = begin, .slice = add_slice, .buffer = add_buffer, .user = &recording };
   uint64_t with_trace = 0;
   bool holds = simulate(subject, program, (struct wanted){ sync, against, 1, -1, &trace }, what, &with_trace) &&
                simulate(subject, program, (struct wanted){ sync, against, 1, -1, NULL }, what, ticks) &&
-               order_holds(subject, &recording, what);
+               order_holds(subject, &recording, what) && memory_holds(subject, &recording, program, what);
   if (holds && with_trace != *ticks)
     holds = sl_fail(subject->failure, "trace", "%s: %llu ticks with a trace, %llu without", what,
                     (unsigned long long)with_trace, (unsigned long long)*ticks);
-  free(recording.flights);
+  free_recording(&recording);
   return holds;
 }
 
@@ -502,9 +707,9 @@ static unsigned try_kernels(struct sl_campaign *campaign, enum sl_generate_mode 
 {
   unsigned failed = sl_campaign_run(campaign, mode, kernel_holds, state);
   failed += judge_contention(state);
-  printf("%s: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %u failures\n", state->name,
+  printf("%s: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %llu changes of memory in use, %u failures\n", state->name,
          (unsigned long long)state->kernels, (unsigned long long)state->simulated, (unsigned long long)state->instances,
-         (unsigned long long)state->needs, failed);
+         (unsigned long long)state->needs, (unsigned long long)state->usages, failed);
   return failed;
 }
 

@@ -2,7 +2,8 @@
  *
  * The text of a trace is read again, one event a line, by another JSON library: every slice is on a lane that was announced
  * and inside of or apart from the others there; the slices of a stream's datapath add up to what the simulation's answer says
- * of it; arrows begin and end in slices; a filter leaves out exactly the slices that it should. And a trace that is a hundred
+ * of it; arrows begin and end in slices; a filter leaves out exactly the slices that it should. Of the memory in use a range shows
+ * what the whole shows there, some streams no more than all, and in the end nothing is in use. And a trace that is a hundred
  * times as long takes no more memory.
  */
 #define _XOPEN_SOURCE 700 /* getrusage */
@@ -24,6 +25,13 @@ struct span {
   int64_t start, end;
 };
 
+/* So many bytes of a space are in use from then on. */
+struct usage {
+  char space[16];
+  int64_t at;
+  uint64_t bytes;
+};
+
 /* What a trace says. */
 struct reading {
   struct span *spans;
@@ -33,6 +41,9 @@ struct reading {
   uint64_t counters, begun, ended;               /* values of counters; ends of arrows */
   struct span *arrows;
   size_t arrow_count, arrow_room;
+  uint32_t memory; /* process of the memory in use, 0 = none */
+  struct usage *usages;
+  size_t usage_count, usage_room;
 };
 
 struct subject {
@@ -44,7 +55,7 @@ struct subject {
 
 struct totals {
   const sluice_targets *targets;
-  uint64_t traces, slices, arrows, filtered;
+  uint64_t traces, slices, arrows, usages;
   unsigned rows, failed;
 };
 
@@ -81,6 +92,35 @@ static int64_t ns_of(const json_t *event, const char *key)
   return (int64_t)(json_number_value(json_object_get(event, key)) * 1000 + .5);
 }
 
+static bool read_counter(struct reading *reading, const json_t *event, uint32_t process, struct sl_failure *failure)
+{
+  json_t *value = json_object_get(json_object_get(event, "args"), "value");
+  if (!json_is_integer(value) || json_integer_value(value) < 0)
+    return sl_fail(failure, "counter", "no value");
+  if (process != reading->memory) {
+    reading->counters++;
+    return true;
+  }
+  if (reading->usage_count == reading->usage_room) {
+    reading->usage_room = reading->usage_room ? 2 * reading->usage_room : 64;
+    reading->usages = realloc(reading->usages, reading->usage_room * sizeof *reading->usages);
+    if (!reading->usages)
+      abort();
+  }
+  struct usage *usage = &reading->usages[reading->usage_count++];
+  *usage = (struct usage){ .at = ns_of(event, "ts"), .bytes = (uint64_t)json_integer_value(value) };
+  snprintf(usage->space, sizeof usage->space, "%s", json_string_value(json_object_get(event, "name")));
+  return true;
+}
+
+static void read_metadata(struct reading *reading, const json_t *event, uint32_t process, uint32_t thread)
+{
+  const char *name = json_string_value(json_object_get(json_object_get(event, "args"), "name"));
+  reading->is_announced[process][thread] = true;
+  if (name && strcmp(name, "bytes in use") == 0)
+    reading->memory = process;
+}
+
 static bool read_event(struct reading *reading, const json_t *event, struct sl_failure *failure)
 {
   const char *phase = json_string_value(json_object_get(event, "ph")), *category = json_string_value(json_object_get(event, "cat"));
@@ -91,8 +131,8 @@ static bool read_event(struct reading *reading, const json_t *event, struct sl_f
     return sl_fail(failure, "event", "an event is malformed");
   struct span span = { (uint32_t)process, (uint32_t)thread, ns_of(event, "ts"), ns_of(event, "ts") };
   switch (*phase) {
-  case 'M': reading->is_announced[process][thread] = true; return true;
-  case 'C': reading->counters++; return json_is_integer(json_object_get(args, "value")) || sl_fail(failure, "counter", "no value");
+  case 'M': read_metadata(reading, event, span.process, span.thread); return true;
+  case 'C': return read_counter(reading, event, span.process, failure);
   case 's':
   case 'f':
     reading->begun += *phase == 's';
@@ -142,6 +182,7 @@ static void free_reading(struct reading *reading)
 {
   free(reading->spans);
   free(reading->arrows);
+  free(reading->usages);
 }
 
 /* ---- what must hold ---- */
@@ -220,6 +261,84 @@ static bool adds_up(const struct reading *reading, const sluice_sim_result *resu
   return true;
 }
 
+/* ---- memory in use ---- */
+
+/* The most that is in use of a space at a time, which counts from the first change in that nanosecond on, and before it. */
+static uint64_t most_in_use(const struct reading *reading, const char *space, int64_t at)
+{
+  uint64_t before = 0, most = 0;
+  for (size_t i = 0; i < reading->usage_count && reading->usages[i].at <= at; i++) {
+    const struct usage *usage = &reading->usages[i];
+    if (strcmp(usage->space, space) != 0)
+      continue;
+    if (usage->at < at)
+      before = usage->bytes;
+    else
+      most = usage->bytes > most ? usage->bytes : most;
+  }
+  return before > most ? before : most;
+}
+
+static bool memory_is_sane(const struct reading *reading, struct sl_failure *failure)
+{
+  for (size_t i = 0; i < reading->usage_count; i++) {
+    const struct usage *usage = &reading->usages[i];
+    bool is_last = true;
+    for (size_t k = i + 1; k < reading->usage_count && is_last; k++)
+      is_last = strcmp(reading->usages[k].space, usage->space) != 0;
+    if (i > 0 && usage[-1].at > usage->at)
+      return sl_fail(failure, "memory", "goes back in time at %lld ns", (long long)usage->at);
+    if (is_last && usage->bytes)
+      return sl_fail(failure, "memory", "%llu bytes of %s stay in use", (unsigned long long)usage->bytes, usage->space);
+  }
+  return true;
+}
+
+/* Whether the space has that value when that nanosecond begins, or takes it on during it. */
+static bool is_value_at(const struct reading *reading, const struct usage *asked)
+{
+  uint64_t before = 0;
+  bool is_met = false;
+  for (size_t i = 0; i < reading->usage_count && reading->usages[i].at <= asked->at; i++) {
+    const struct usage *usage = &reading->usages[i];
+    if (strcmp(usage->space, asked->space) != 0)
+      continue;
+    if (usage->at < asked->at)
+      before = usage->bytes;
+    else
+      is_met |= usage->bytes == asked->bytes;
+  }
+  return is_met || before == asked->bytes;
+}
+
+/* The next change that is not the value with which a space begins in the part; that comes with the first change of the space. */
+static size_t skip_beginnings(const struct reading *part, size_t next, int64_t from)
+{
+  while (next < part->usage_count && part->usages[next].at == from)
+    next++;
+  return next;
+}
+
+/* A part of the time shows what the whole has there; each space may begin with the value it has when the part begins. */
+static bool part_of_memory_holds(const struct reading *whole, const struct reading *part, int64_t from, int64_t to,
+                                 struct sl_failure *failure)
+{
+  size_t next = 0;
+  for (size_t i = 0; i < part->usage_count; i++)
+    if (part->usages[i].at == from && !is_value_at(whole, &part->usages[i]))
+      return sl_fail(failure, "memory filter", "begins with another value than is in use");
+  for (size_t i = 0; i < whole->usage_count; i++) {
+    const struct usage *usage = &whole->usages[i];
+    if (usage->at <= from || usage->at >= to)
+      continue;
+    next = skip_beginnings(part, next, from);
+    if (next == part->usage_count || memcmp(&part->usages[next], usage, sizeof *usage) != 0)
+      return sl_fail(failure, "memory filter", "a change at %lld ns is not there", (long long)usage->at);
+    next++;
+  }
+  return skip_beginnings(part, next, from) == part->usage_count || sl_fail(failure, "memory filter", "more changes than in the whole");
+}
+
 /* ---- one kernel ---- */
 
 /* The trace's text is left in the subject. */
@@ -269,10 +388,32 @@ static bool filter_holds(struct subject *subject, const sluice_program *program,
   for (size_t i = 0; i < whole->span_count; i++)
     expected += whole->spans[i].process == process && (double)whole->spans[i].end >= options.filter.from_ns &&
                 (double)whole->spans[i].start < options.filter.to_ns;
+  for (size_t i = 0; i < part.usage_count && holds; i++)
+    holds = part.usages[i].bytes <= most_in_use(whole, part.usages[i].space, part.usages[i].at) ||
+            sl_fail(subject->failure, "memory filter", "a stream has more in use than all");
   for (size_t i = 0; i < part.span_count && holds; i++)
     holds = part.spans[i].process == process || sl_fail(subject->failure, "filter", "a stream that is left out is there");
   if (holds && part.span_count != expected)
     holds = sl_fail(subject->failure, "filter", "%zu slices, the whole trace has %zu there", part.span_count, expected);
+  free_reading(&part);
+  return holds;
+}
+
+/* A part of the time and all streams. */
+static bool range_holds(struct subject *subject, const sluice_program *program, const struct reading *whole,
+                        const sluice_sim_result *result)
+{
+  double end = sluice_sim_summary_get(result)->ns;
+  sluice_trace_file_options options = SLUICE_TRACE_FILE_OPTIONS_INIT;
+  options.filter.from_ns = (double)(uint64_t)(end / 3);
+  options.filter.to_ns = (double)(uint64_t)(2 * end / 3);
+  sluice_sim_result *again = trace(subject, program, &options);
+  if (!again)
+    return false;
+  sluice_sim_result_free(again);
+  struct reading part;
+  bool holds = read_trace(&part, subject->text, subject->failure) &&
+               part_of_memory_holds(whole, &part, (int64_t)options.filter.from_ns, (int64_t)options.filter.to_ns, subject->failure);
   free_reading(&part);
   return holds;
 }
@@ -287,10 +428,12 @@ static bool try_program(struct subject *subject, const sluice_program *program, 
   struct reading reading;
   bool holds = read_trace(&reading, subject->text, subject->failure) && is_nested(&reading, subject->failure) &&
                arrows_hit(&reading, subject->failure) && adds_up(&reading, result, subject->failure) &&
-               filter_holds(subject, program, &reading, result, seed);
+               memory_is_sane(&reading, subject->failure) && filter_holds(subject, program, &reading, result, seed) &&
+               range_holds(subject, program, &reading, result);
   totals->traces++;
   totals->slices += reading.span_count;
   totals->arrows += reading.begun;
+  totals->usages += reading.usage_count;
   free_reading(&reading);
   sluice_sim_result_free(result);
   return holds;
@@ -422,14 +565,17 @@ int main(int argc, char **argv)
   unsigned failed = campaign.only_one ? 0 : memory_is_bounded(targets); /* before anything else needs much */
   struct totals totals = { .targets = targets };
   failed += sl_campaign_run(&campaign, SL_GENERATE_SYNC, traces_hold, &totals);
+  failed += sl_campaign_run(&campaign, SL_GENERATE_TRANSFERS, traces_hold, &totals);
   if (!campaign.only_one) {
     char directory[4096];
     snprintf(directory, sizeof directory, "%s/bench/table2", campaign.source);
     sl_each_slu(directory, try_row, &totals);
     failed += totals.failed + (totals.rows < 9);
   }
-  printf("view: %llu traces (%u rows of table 2), %llu slices, %llu arrows, %u failures\n", (unsigned long long)totals.traces,
-         totals.rows, (unsigned long long)totals.slices, (unsigned long long)totals.arrows, failed);
+  printf("view: %llu traces (%u rows of table 2), %llu slices, %llu arrows, %llu changes of memory in use, %u failures\n",
+         (unsigned long long)totals.traces, totals.rows, (unsigned long long)totals.slices, (unsigned long long)totals.arrows,
+         (unsigned long long)totals.usages, failed);
+  failed += !campaign.only_one && totals.usages == 0;
   sluice_targets_free(targets);
   return sl_campaign_exit_code(&campaign, failed);
 }

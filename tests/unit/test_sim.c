@@ -195,6 +195,89 @@ static void test_addresses_of_an_iteration_are_computed_once(void **state)
   assert_near(latency(text, NULL, 0), 280 + 10 * (60 + 2 * 805 + 280), 0.1);
 }
 
+/* ---- memory in use ---- */
+
+enum { W, ONCE, XT, TRACKED };
+
+struct uses {
+  uint64_t bytes[TRACKED], most[TRACKED], changes[TRACKED], last[TRACKED];
+  uint64_t time, end;
+};
+
+static void note_names(void *user, const sluice_trace_head *head)
+{
+  (void)user;
+  assert_int_equal(head->buffer_count, TRACKED);
+  assert_string_equal(head->buffers[XT].name, "xt");
+  assert_string_equal(head->buffers[XT].space, "sbuf");
+  for (size_t s = 0; s < head->stream_count; s++) {
+    bool touches = strcmp(head->streams[s].name, "q0") == 0 || strcmp(head->streams[s].name, "dve") == 0;
+    assert_int_equal(head->buffers[XT].is_touched[s], touches);
+  }
+}
+
+static void note_use(void *user, uint32_t buffer, uint64_t time, uint64_t bytes)
+{
+  struct uses *uses = user;
+  assert_true(time >= uses->time && bytes != uses->bytes[buffer]);
+  uses->time = uses->last[buffer] = time;
+  uses->bytes[buffer] = bytes;
+  uses->changes[buffer]++;
+  uses->most[buffer] = bytes > uses->most[buffer] ? bytes : uses->most[buffer];
+}
+
+static void note_end(void *user, uint64_t ticks)
+{
+  ((struct uses *)user)->end = ticks;
+}
+
+/* w is read after the loop, once is written and never read, xt rotates. */
+static const char uses_text[] =
+    "kernel k(n) target trn2 explicit {\n  queue q0 via sp\n  buffer x : hbm bf16[128, 64]\n  buffer w : sbuf bf16[128p, 64]\n"
+    "  buffer once : sbuf bf16[128p, 64]\n  buffer xt : sbuf bf16[2, 128p, 64]\n  lw: act.memset w { value = 0 }\n"
+    "  lo: act.memset once { value = 0 }\n  loop i < n {\n    ld: q0.dma_copy xt[i % 2] <- x\n"
+    "    mul: dve.tensor_copy w <- xt[i % 2]\n  }\n  st: q0.dma_copy x <- w\n  dep ld -> mul\n  dep mul -> ld (i: 2)\n"
+    "  dep mul -> st\n}\n";
+
+static struct uses find_uses(int64_t n)
+{
+  struct session session;
+  struct uses uses = { .time = 0 };
+  const sluice_input input = { "n", &n, 1, 0 };
+  const sluice_trace trace = { .begin = note_names, .buffer = note_use, .end = note_end, .user = &uses };
+  const sluice_sync_options sync = SLUICE_SYNC_OPTIONS_INIT;
+  begin(&session, uses_text);
+  sluice_program *plain = session.program;
+  assert_int_equal(sluice_sync(&session.program, plain, session.targets, &sync, NULL), SLUICE_OK);
+  sluice_program_free(plain);
+  session.options.inputs = &input;
+  session.options.input_count = 1;
+  session.options.trace = &trace;
+  assert_int_equal(run(&session), SLUICE_OK);
+  end(&session);
+  for (int b = 0; b < TRACKED; b++)
+    assert_int_equal(uses.bytes[b], 0);
+  return uses;
+}
+
+static void test_buffers_are_in_use_from_write_to_last_read(void **state)
+{
+  (void)state;
+  enum { FEW = 5, MANY = 60000, COPY = 128 * 64 * 2 };
+  struct uses few = find_uses(FEW), many = find_uses(MANY);
+  for (int i = 0; i < 2; i++) {
+    const struct uses *uses = i ? &many : &few;
+    assert_int_equal(uses->changes[W], 2); /* written in the loop, but not read there: it stays in use */
+    assert_true(uses->last[W] > uses->last[XT]);
+    assert_int_equal(uses->changes[ONCE], 2);
+    assert_int_equal(uses->most[XT], 2 * COPY);
+    assert_int_equal(uses->most[W], COPY);
+  }
+  assert_true(few.last[ONCE] < few.end / 2);
+  assert_true(many.last[ONCE] < many.end); /* not certain for long, so told late, but not for ever */
+  assert_true(many.changes[XT] > MANY && many.changes[XT] <= 2 * MANY); /* each copy is given up and taken again */
+}
+
 /* ---- settings, inputs, answers ---- */
 
 static const char counted[] = "kernel k(n) target trn2 explicit {\n" TILES
@@ -358,7 +441,7 @@ static void test_dependent_pair_on_act(void **state)
              "  x1: act.activation a <- %s { func = exp }\n}\n", sources[!dependent]);
     struct session session;
     struct starts starts = { { 0, 0 }, 0 };
-    const sluice_trace trace = { NULL, note_start, NULL, NULL, &starts };
+    const sluice_trace trace = { .slice = note_start, .user = &starts };
     begin(&session, text);
     session.options.trace = &trace;
     (void)ns_of(&session);
@@ -382,6 +465,7 @@ int main(void)
     cmocka_unit_test(test_exclusions_hold_engines_back),
     cmocka_unit_test(test_ideal_leaves_out_synchronization),
     cmocka_unit_test(test_addresses_of_an_iteration_are_computed_once),
+    cmocka_unit_test(test_buffers_are_in_use_from_write_to_last_read),
     cmocka_unit_test(test_inputs_are_needed_and_checked),
     cmocka_unit_test(test_unknown_settings_are_errors),
     cmocka_unit_test(test_a_deadlock_is_an_answer),
