@@ -182,6 +182,15 @@ static size_t read_attrs(const struct sl_operations *o, struct lookup *lookup, c
   return count;
 }
 
+/* What a transfer asks for; 0 without a word. */
+static uint64_t service_class(const struct sl_cost_attr *attrs, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(attrs[i].name, "qos") == 0 && attrs[i].value > 0)
+      return (uint64_t)attrs[i].value;
+  return 0;
+}
+
 static double define_value(const struct sl_operations *o, int define, const struct sl_cost_env *env)
 {
   return define < 0 ? 0 : sl_cost_eval(o->target->defines.data[define].cost, o->target, env);
@@ -210,7 +219,8 @@ static bool measure(struct sl_cost_ticks *cost, const struct sl_operations *o, s
   struct sl_cost_attr attrs[ATTRS_MOST];
   struct sl_cost_env env;
   memset(cost, 0, sizeof *cost);
-  sl_cost_env_init(&env, stream->engine, attrs, read_attrs(o, lookup, op, attrs));
+  size_t attr_count = read_attrs(o, lookup, op, attrs);
+  sl_cost_env_init(&env, stream->engine, attrs, attr_count);
   for (uint32_t i = 0; i < moved_operands(o, op); i++) {
     const struct sl_operand *operand = &o->kernel->operands.data[op->first_operand + i];
     const struct sl_buffer *buffer = buffer_of(o, operand);
@@ -228,8 +238,10 @@ static bool measure(struct sl_cost_ticks *cost, const struct sl_operations *o, s
   cost->interval = ticks_of_cycles(o->target, stream->engine, sl_cost_interval(o->target, opcode, &env));
   cost->latency = ticks_of_cycles(o->target, stream->engine, sl_cost_latency(o->target, opcode, &env));
   cost->forward = o->forward_define < 0 ? cost->latency : sl_ticks_of_ns(o->target, define_value(o, o->forward_define, &env));
-  if (stream->is_queue)
+  if (stream->is_queue) {
     cut_latency(o, &env, cost);
+    cost->service_class = service_class(attrs, attr_count);
+  }
   return !lookup->failed;
 }
 

@@ -18,6 +18,7 @@ struct sl_cost_ticks {
   uint64_t forward; /* from the end of the interval until the same engine can use the result */
   uint64_t trigger, generation, generation_busy, start, done;
   uint64_t share;   /* of the bandwidth, in SL_WHOLE_SHARE */
+  uint64_t service_class;
 };
 
 struct sl_operation {

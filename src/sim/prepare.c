@@ -91,6 +91,7 @@ static void read_costs(struct sl_simulator *sim)
   costs->fetch_window = whole(setting(sim, "fetch_window", 0), 1u << 30);
   costs->fetch_miss = sl_ticks_of_ns(target, setting(sim, "fetch_miss", 1300));
   costs->is_shared = setting(sim, "shared", 1) > 0;
+  costs->has_classes = sl_target_param(target, "dma_qos", 0) > 0;
 }
 
 /* ---- inputs ---- */

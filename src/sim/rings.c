@@ -63,13 +63,20 @@ static void pass_time(struct sl_rings *rings, uint64_t time)
   rings->time = time;
 }
 
-/* From the smallest share to the largest: each gets its share if that is no more than its part of what is left. */
+static const struct sl_transfer *moving(const struct sl_rings *rings, uint32_t i)
+{
+  return head(&rings->rings[rings->moving[i]]);
+}
+
+/* Class by class, from the smallest share to the largest: each gets its share if that is no more than its part of what is left. */
 static void divide_bandwidth(struct sl_rings *rings)
 {
   uint32_t left = SL_WHOLE_SHARE;
-  for (uint32_t i = 0; i < rings->moving_count; i++) {
+  for (uint32_t i = 0, end = 0; i < rings->moving_count; i++) {
+    while (end <= i || (end < rings->moving_count && moving(rings, end)->service_class == moving(rings, i)->service_class))
+      end++;
     struct sl_ring *ring = &rings->rings[rings->moving[i]];
-    uint32_t share = head(ring)->share, part = left / (rings->moving_count - i);
+    uint32_t share = head(ring)->share, part = left / (end - i);
     uint32_t given = share < part || !rings->is_shared ? share : part;
     uint64_t speed = ((uint64_t)given << SPEED_BITS) / share;
     ring->speed = speed > 0 ? (uint32_t)speed : 1;
@@ -77,10 +84,15 @@ static void divide_bandwidth(struct sl_rings *rings)
   }
 }
 
+static bool comes_before(const struct sl_transfer *a, const struct sl_transfer *b)
+{
+  return a->service_class != b->service_class ? a->service_class > b->service_class : a->share < b->share;
+}
+
 static void start_moving(struct sl_rings *rings, uint32_t stream)
 {
-  uint32_t share = head(&rings->rings[stream])->share, at = rings->moving_count++;
-  for (; at > 0 && head(&rings->rings[rings->moving[at - 1]])->share > share; at--)
+  uint32_t at = rings->moving_count++;
+  for (; at > 0 && comes_before(head(&rings->rings[stream]), moving(rings, at - 1)); at--)
     rings->moving[at] = rings->moving[at - 1];
   rings->moving[at] = stream;
 }

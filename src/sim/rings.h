@@ -3,7 +3,8 @@
  *
  * A transfer that is alone takes its work in ticks and then uses a share of the bandwidth, less than all of it when it is held up by
  * the cost of small descriptors. Several get equal parts, but none more than its share, and what one leaves the others divide
- * (max-min fairness). Progress is counted in 2^-12 ticks of work.
+ * (max-min fairness). Progress is counted in 2^-12 ticks of work. With classes of service the highest class divides all of the
+ * bandwidth, the next one what it leaves, and so on; a transfer for which nothing is left still creeps, at 2^-12 of its speed.
  */
 #ifndef SL_SIM_RINGS_H
 #define SL_SIM_RINGS_H
@@ -19,6 +20,7 @@ struct sl_transfer {
   struct sl_stamp begun;   /* when it did */
   uint64_t work, done;     /* ticks: alone, and from the last byte to the update */
   uint32_t share;          /* of the bandwidth when it is alone, in SL_WHOLE_SHARE; at least 1 */
+  uint32_t service_class;  /* the higher ones come first; 0 for all when rings take turns */
   sl_index stmt;
   /* for the owner */
   uint64_t instance, issued;
@@ -45,7 +47,7 @@ struct sl_rings {
   uint32_t *queues;        /* streams that are queues */
   uint32_t queue_count;
   bool is_shared;
-  uint32_t *moving;        /* rings that move data, by share */
+  uint32_t *moving;        /* rings that move data, the highest class first, then by share */
   uint32_t moving_count;
   uint64_t time;           /* up to which `left` is known */
   uint64_t next;           /* of the next event; SL_NEVER = none */

@@ -576,6 +576,7 @@ static bool do_transfer(struct sl_simulator *sim, uint32_t engine, sl_index stmt
   }
   transfer.work = cost.interval;
   transfer.share = has_work ? (uint32_t)cost.share : 1;
+  transfer.service_class = sim->costs.has_classes ? (uint32_t)cost.service_class : 0;
   transfer.done = cost.done;
   if (is_traced(sim)) {
     const char *iteration = iteration_of(sim, engine, stmt);

@@ -23,6 +23,7 @@ struct sl_control_costs {
   uint64_t drain, arrive, release, clear, fetch_miss;
   uint32_t run_ahead, ring_depth, fetch_window;
   bool is_shared;
+  bool has_classes; /* transfers are served by class */
 };
 enum { SL_RUN_AHEAD_MAX = 64, SL_BANKS = 64 };
 

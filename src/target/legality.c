@@ -206,13 +206,34 @@ static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opco
   sl_heap_free(l->heap, wanted.data);
 }
 
-/* `known`: the names of an opcode's own attributes. Every operation may have `cycles`. */
+/* A class of service is part of a transfer's descriptors, so it is known before the run. */
+static void check_class(struct sl_legality *l, const struct sl_attr *attr)
+{
+  uint32_t classes = l->target->queue.classes ? l->target->queue.classes : 1;
+  struct sl_constant value = attr->kind == SL_ATTR_EXPR ? sl_eval_params(&l->params, attr->expr) : sl_constant_none(SL_CONST_UNKNOWN);
+  if (value.state != SL_CONST_KNOWN)
+    sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc, "the class of service is a number, or computed from static parameters");
+  else if (value.value < 0 || value.value >= classes)
+    sl_legality_error(l, SL_RULE_LIMIT, attr->loc, "class of service %lld: queues of '%s' have classes 0 to %u",
+                      (long long)value.value, l->target->name, classes - 1);
+}
+
+static bool is_transfer(const struct sl_legality *l, const struct sl_op *op)
+{
+  uint32_t stream = sl_op_copies(l, op) ? sl_op_copy_stream(l, op, 0) : SL_NO_STREAM;
+  return op->code == SL_OP_TARGET && stream != SL_NO_STREAM && l->kernel->streams.data[stream].is_queue;
+}
+
+/* `known`: the names of an opcode's own attributes. Every operation may have `cycles`, every transfer `qos`. */
 static void check_attrs(struct sl_legality *l, const struct sl_op *op, const char *const *known, size_t known_count)
 {
   for (uint32_t i = 0; i < op->attr_count; i++) {
     const struct sl_attr *attr = &l->kernel->attrs.data[op->first_attr + i];
     const char *name = sl_text(l->program, attr->name);
-    bool found = strcmp(name, "cycles") == 0;
+    bool is_class = strcmp(name, "qos") == 0 && is_transfer(l, op);
+    bool found = is_class || strcmp(name, "cycles") == 0;
+    if (is_class)
+      check_class(l, attr);
     for (size_t j = 0; j < known_count && !found; j++)
       found = strcmp(known[j], name) == 0;
     if (found)

@@ -77,6 +77,7 @@ static const struct sl_property queue_properties[] = {
     .offset = AT(sl_target, queue.default_trigger) },
   COUNT("per-transfer", true, queue.per_transfer, "hardware updates that one transfer makes"),
   LIMIT("limit", true, queue.limit, "queues the runtime allows"),
+  COUNT("classes", false, queue.classes, "classes of service that transfers can ask for; 1 when not given"),
 };
 
 static const struct sl_property engine_properties[] = {

@@ -166,6 +166,7 @@ struct sl_target {
     const char *default_trigger; /* engine that triggers a queue declared without `via`; NULL = must be said */
     uint32_t per_transfer; /* hardware updates per transfer (16 on Trainium), for the split-completion test mode */
     uint32_t limit;        /* queues the runtime allows; 0 = unlimited */
+    uint32_t classes;      /* of service; 0 = not given, one */
   } queue;
 };
 

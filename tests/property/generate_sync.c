@@ -6,7 +6,7 @@
  * share triggers with engines, engines without instructions in some loops, any carrying loop, distances 0 to 4 within
  * a visit and across visits, vectors of two and more distances, ops on several engines.
  * On trn2 three to six queues move between 16 KiB and 4 MiB at a time, so that transfers meet and share the
- * bandwidth, some of them in descriptors too small for all of it.
+ * bandwidth, some of them in descriptors too small for all of it, some in a class of service of their own.
  */
 #include <string.h>
 
@@ -136,6 +136,9 @@ static void work(struct sync_generator *g, bool is_transfer)
     tile_operand(g, tile);
   else
     sl_text_printf(g->text, "h%u%s", tile, part);
+  unsigned service_class = is_transfer ? choose(g, 8) : 0;
+  if (service_class && service_class < 4)
+    sl_text_printf(g->text, " { qos = %u }", service_class);
   sl_text_puts(g->text, "\n");
 }
 

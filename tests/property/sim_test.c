@@ -366,12 +366,6 @@ static void use_operands(struct tile *tile, const sluice_program *program, const
   }
 }
 
-static int by_issue(const void *x, const void *y)
-{
-  const struct flight *a = x, *b = y;
-  return a->start != b->start ? (a->start < b->start ? -1 : 1) : by_instance(x, y);
-}
-
 static uint64_t bytes_of_copy(const sluice_program *program, const char *name)
 {
   const struct sl_kernel *kernel = sl_case_kernel(program);
@@ -381,7 +375,7 @@ static uint64_t bytes_of_copy(const sluice_program *program, const char *name)
   abort();
 }
 
-/* What the flights, in the order of issue, make of one buffer. */
+/* What the flights, in the order in which they were issued, make of one buffer. */
 static void find_usages(struct usages *usages, const struct recording *recording, const sluice_program *program, size_t buffer)
 {
   struct tile tile = { .name = recording->buffers[buffer] };
@@ -408,7 +402,7 @@ static bool memory_holds(struct subject *subject, struct recording *recording, c
 {
   bool holds = recording->has_order || sl_fail(subject->failure, "memory order", "%s: changes go back in time", what);
   if (recording->count)
-    qsort(recording->flights, recording->count, sizeof *recording->flights, by_issue);
+    qsort(recording->flights, recording->count, sizeof *recording->flights, by_instance);
   for (size_t b = 0; b < recording->buffer_count && holds; b++) {
     struct usages expected = { NULL, 0, 0 };
     const struct usages *told = &recording->usages[b];
@@ -439,7 +433,9 @@ static bool simulate(struct subject *subject, const sluice_program *program, str
 {
   struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
-  sluice_setting settings[2] = { { "shared", wanted.shared }, { "semaphore_visibility", wanted.visibility } };
+  sluice_setting settings[] = { { "shared", wanted.shared },
+                                { "dma_qos", (double)(subject->seed % 2) }, /* half of the kernels with classes of service */
+                                { "semaphore_visibility", wanted.visibility } };
   sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
   options.sync = wanted.sync;
   options.against = wanted.against;
@@ -447,7 +443,7 @@ static bool simulate(struct subject *subject, const sluice_program *program, str
   options.inputs = inputs;
   options.input_count = select_inputs(subject, wanted.against ? wanted.against : program, inputs);
   options.settings = settings;
-  options.setting_count = wanted.visibility >= 0 ? 2 : 1;
+  options.setting_count = wanted.visibility >= 0 ? 3 : 2;
   options.trace = wanted.trace;
   options.max_steps = 10000000;
   sluice_sim_result *result;

@@ -145,6 +145,39 @@ static void test_rings_share_the_bandwidth(void **state)
   assert_near(latency(text, "shared", 1), first + 2 * alone + 100, 0.1);
 }
 
+/* When the second queue's transfer ends, which may start 600 ns after the first one's. */
+static double end_of_second(const char *text, double has_classes)
+{
+  struct session session;
+  size_t count;
+  begin(&session, text);
+  set(&session, "dma_qos", has_classes);
+  assert_int_equal(run(&session), SLUICE_OK);
+  const sluice_sim_stream *streams = sluice_sim_streams(session.result, &count);
+  assert_string_equal(streams[1].name, "q1");
+  double ns = (double)streams[1].end / sluice_sim_summary_get(session.result)->ticks_per_ns;
+  end(&session);
+  return ns;
+}
+
+static void test_rings_are_served_by_class(void **state)
+{
+  (void)state;
+#define CLASSES(first, second)                                                                                            \
+  "kernel k(static m = 3) target trn2 explicit {\n  queue q0, q1 via sp\n" TILES "  x0: q0.dma_copy a <- x { qos = " first \
+  " }\n  x1: q1.dma_copy b <- x { qos = " second " }\n}\n"
+  double alone = 128 * 3840 / 354.0, start = 40 + 417 + 1300 + 600, left = alone - 600;
+  double shared = start + 2 * left + (alone - left) + 100;
+  assert_near(end_of_second(CLASSES("0", "2"), 0), shared, 0.5);
+  assert_near(end_of_second(CLASSES("1", "1"), 1), shared, 0.5);
+  assert_near(end_of_second(CLASSES("0", "m"), 1), start + alone + 100, 0.5);
+  assert_near(end_of_second(CLASSES("m - 1", "1"), 1), start + left + alone + 100, 0.5);
+  double both = 40 + 417 + 1300 + 2 * alone + 100; /* whoever is first, the bandwidth is used */
+  static const char second_first[] = CLASSES("0", "3");
+  assert_near(latency(second_first, "dma_qos", 0), both, 0.5);
+  assert_near(latency(second_first, "dma_qos", 1), both, 0.5);
+}
+
 static void test_a_barrier_has_its_parts(void **state)
 {
   (void)state;
@@ -461,6 +494,7 @@ int main(void)
     cmocka_unit_test(test_an_update_takes_its_time_to_be_seen),
     cmocka_unit_test(test_a_transfer_has_five_parts),
     cmocka_unit_test(test_rings_share_the_bandwidth),
+    cmocka_unit_test(test_rings_are_served_by_class),
     cmocka_unit_test(test_a_barrier_has_its_parts),
     cmocka_unit_test(test_exclusions_hold_engines_back),
     cmocka_unit_test(test_ideal_leaves_out_synchronization),
