@@ -614,9 +614,27 @@ static void charge_steps(struct sl_simulator *sim)
 
 /* ---- entry ---- */
 
+/* The parameters ENGINE_warm_up, ..., if the target has them for the engine. */
+static void prepare_warmth(struct sl_simulator *sim, uint32_t e)
+{
+  const struct sl_stream *stream = &sim->kernel->streams.data[sim->code.presence.engines.data[e]];
+  static const char *const endings[] = { "warm_up", "warm_share", "cold_rate" };
+  double values[3];
+  for (int i = 0; i < 3; i++) {
+    sl_buf name;
+    sl_buf_init(&name, sim->heap);
+    sl_buf_printf(&name, "%s_%s", sim->target->engines.data[stream->engine].name, endings[i]);
+    values[i] = sl_target_param(sim->target, sl_buf_text(&name), 0);
+  }
+  double window = sl_target_param(sim->target, "warm_up", 0) > 0 ? values[0] : 0;
+  sl_warmth_init(&sim->engines[e].warmth, sl_ticks_of_ns(sim->target, window), values[1], values[2]);
+}
+
 static void prepare_state(struct sl_simulator *sim)
 {
   sim->engines = sl_heap_calloc(sim->heap, sim->engine_count + 1u, sizeof *sim->engines);
+  for (uint32_t e = 0; e < sim->engine_count; e++)
+    prepare_warmth(sim, e);
   sl_engine_states_init(&sim->states, &sim->code, sim->heap);
   sim->result_at = sl_heap_calloc(sim->heap, sim->kernel->stmts.len, sizeof *sim->result_at);
   sim->held_until = sl_heap_calloc(sim->heap, (sim->target->exclusions.len + 1u) * 2 * SL_BANKS, sizeof *sim->held_until);

@@ -525,6 +525,7 @@ static void do_datapath(struct sl_simulator *sim, uint32_t engine, sl_index stmt
   charge(sim, engine, sim->costs.dispatch);
   trace_control(sim, engine, SLUICE_SLICE_CONTROL, dispatched, own->now.at, stmt, NULL);
   struct sl_stamp start = find_start(sim, engine, stmt);
+  cost.interval = sl_warmth_pass(&own->warmth, start.at, cost.interval);
   struct sl_stamp end = sl_stamp_plus(&start, SLUICE_PATH_DATAPATH, cost.interval);
   struct sl_stamp done = sl_stamp_plus(&end, SLUICE_PATH_DATAPATH, cost.latency);
   if (sim->operations.list[stmt].exclusion_count)

@@ -16,6 +16,7 @@
 #include "sim/occupancy.h"
 #include "sim/operation.h"
 #include "sim/rings.h"
+#include "sim/warmth.h"
 
 /* What the description and the settings say of a sequencer, in ticks. */
 struct sl_control_costs {
@@ -56,6 +57,7 @@ struct sl_sim_engine {
   struct sl_stamp retired;    /* of its own latest instruction */
   struct sl_stamp ends[SL_RUN_AHEAD_MAX + 1]; /* when intervals end: instruction n at n modulo the size */
   uint64_t issued;            /* datapath instructions */
+  struct sl_warmth warmth;
   struct sl_stamp generator;  /* when descriptor generation is free */
   uint32_t gates_passed;      /* of the instruction it stands at */
   bool is_met;                /* IDEAL: the needs of the same have been read */
