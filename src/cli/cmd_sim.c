@@ -240,8 +240,10 @@ static int simulate_strategy(struct sim *sim, const sluice_program *program, con
     if (strcmp(strategies[i].name, name) == 0)
       options.alloc = strategies[i].alloc;
   int code = cli_exit_code(sluice_sync(&synced, program, sim->targets, &options, &cli_sink));
+  sim->options.origin = program;
   if (code == CLI_DONE)
     code = simulate_all(sim, synced, name, name);
+  sim->options.origin = NULL;
   sluice_program_free(synced);
   return code;
 }

@@ -258,7 +258,7 @@ static int run(struct sim_call *call, int (*guarded)(void *call), const sluice_s
   int status = SLUICE_E_NO_MEMORY;
   if (call->own && call->other) {
     call->own->heap.guard = call->other->heap.guard = guard;
-    call->source = call->input->source;
+    call->source = call->options->origin ? call->options->origin->source : call->input->source;
     call->source.heap = &call->scratch;
     memset(&call->source.lines, 0, sizeof call->source.lines);
     sl_report_init(&call->report, &call->scratch, sink, &call->source);

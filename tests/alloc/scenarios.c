@@ -497,6 +497,21 @@ static bool take(void *user, const char *text, size_t length)
   return text && length;
 }
 
+/* Inputs that the kernel does not ask for: reported, and nothing is simulated. */
+static int run_unknown_inputs(void)
+{
+  struct session session;
+  const sluice_input input = { "nobody", NULL, 0, 1 };
+  sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
+  options.inputs = &input;
+  options.input_count = 1;
+  int status = open_program(&session, kernel_text);
+  if (status == SLUICE_OK)
+    status = sluice_sim_check_inputs(session.program, 0, scenario_targets, &options, &sink);
+  end(&session);
+  return status;
+}
+
 /* Simulates the session's program once as a version of a report, once as a trace. */
 static int view(struct session *session, sluice_trace_file *file, sluice_report *report)
 {
@@ -603,6 +618,7 @@ const struct scenario scenarios[] = {
   { "malformed target", run_load_malformed_target, SLUICE_E_INPUT },
   { "select and define", run_select_and_define, SLUICE_E_INPUT },
   { "trace and report of simulations", run_view, SLUICE_OK },
+  { "unknown inputs of a simulation", run_unknown_inputs, SLUICE_E_INPUT },
   { "why an instruction waits", run_explain, SLUICE_OK },
   { "why an instruction waits, as JSON", run_explain_json, SLUICE_OK },
   { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
