@@ -24,7 +24,10 @@ typedef struct sluice_explain_options {
   /** The same answer as one JSON object; docs/simulator.md has its keys. */
   bool as_json;
 } sluice_explain_options;
-#define SLUICE_EXPLAIN_OPTIONS_INIT { NULL, NULL, NULL, false }
+#define SLUICE_EXPLAIN_OPTIONS_INIT \
+  {                                 \
+    NULL, NULL, NULL, false         \
+  }
 
 /** Explains the waits of one instruction (each copy of it, if there are several) of a verified program: what it waits for, which
  * dependence line that is, what the semaphore counts, how the threshold is computed, what it costs; and why its other

@@ -125,7 +125,10 @@ typedef struct sluice_sim_options {
   /** What the program was synchronized from: lines are those of its text. NULL: the program was itself read from text. */
   const sluice_program *origin;
 } sluice_sim_options;
-#define SLUICE_SIM_OPTIONS_INIT { SLUICE_SIM_AS_WRITTEN, NULL, NULL, 0, false, NULL, 0, 2000000000, NULL, NULL }
+#define SLUICE_SIM_OPTIONS_INIT                                                  \
+  {                                                                              \
+    SLUICE_SIM_AS_WRITTEN, NULL, NULL, 0, false, NULL, 0, 2000000000, NULL, NULL \
+  }
 
 typedef struct sluice_sim_result sluice_sim_result;
 

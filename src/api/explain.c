@@ -265,7 +265,8 @@ static const char *gate_text(struct explain *e, const struct sl_gate *gate)
     if (gate->threshold == SL_THRESHOLD_INT)
       sl_buf_int(&buf, gate->value);
     else
-      sl_buf_printf(&buf, "%s%s", gate->threshold == SL_THRESHOLD_REG ? "%" : "", sl_text(e->found.program, (sl_name)gate->value));
+      sl_buf_printf(&buf, "%s%s", gate->threshold == SL_THRESHOLD_REG ? "%" : "",
+                    sl_text(e->found.program, (sl_name)gate->value));
   }
   return sl_buf_text(&buf);
 }
@@ -343,7 +344,8 @@ static int report_unknown(struct explain *e)
       sl_vec_add(&e->scratch, &known, sl_text(e->found.program, sl_stmt_op(e->kernel, at)->label));
   const char *closest = sl_closest(e->found.label, known.data, known.len);
   sl_report_begin(&e->report, SLUICE_ERROR, SL_RULE_UNDEFINED, SL_NO_LOC,
-                  "no instruction of kernel '%s' is called '%s'", sl_text(e->found.program, e->kernel->name), e->found.label);
+                  "no instruction of kernel '%s' is called '%s'", sl_text(e->found.program, e->kernel->name),
+                  e->found.label);
   if (closest)
     sl_report_note(&e->report, SL_NO_LOC, "did you mean '%s'?", closest);
   sl_report_end(&e->report);

@@ -12,7 +12,7 @@
 
 /* What the ends of a dependence have in common. */
 enum sl_hazard_kind {
-  SL_HAZARD_READS_WRITTEN,    /* the consumer reads what the producer writes */
+  SL_HAZARD_READS_WRITTEN, /* the consumer reads what the producer writes */
   SL_HAZARD_OVERWRITES_WRITTEN,
   SL_HAZARD_OVERWRITES_READ
 };
@@ -51,7 +51,7 @@ struct sl_explanation {
   struct sl_kernel *kernel;
   const struct sl_target *target;
   const sluice_explain_options *options;
-  sl_source source;    /* where places are */
+  sl_source source; /* where places are */
   sl_vec(struct sl_explained) instructions;
 };
 

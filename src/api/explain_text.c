@@ -168,7 +168,8 @@ static void put_updates(sl_buf *out, const struct sl_explanation *e, const struc
   sl_buf_puts(out, count ? "\n" : " nothing\n");
 }
 
-static void put_register_code(sl_buf *out, const struct sl_explanation *e, sl_index stmt, const struct sl_explained_wait *wait)
+static void put_register_code(sl_buf *out, const struct sl_explanation *e, sl_index stmt,
+                              const struct sl_explained_wait *wait)
 {
   enum { WIDTH = 42 };
   uint32_t engine = sl_issue_stream(e->kernel, sl_stmt_op(e->kernel, stmt)->stream);
@@ -187,7 +188,8 @@ static void put_register_code(sl_buf *out, const struct sl_explanation *e, sl_in
     sl_buf_puts(out, "     nothing sets it\n");
 }
 
-static void put_threshold(sl_buf *out, const struct sl_explanation *e, sl_index stmt, const struct sl_explained_wait *wait)
+static void put_threshold(sl_buf *out, const struct sl_explanation *e, sl_index stmt,
+                          const struct sl_explained_wait *wait)
 {
   const struct sl_gate *gate = wait->gate;
   if (gate->kind == SL_GATE_EVENT)
@@ -233,8 +235,9 @@ static void put_wait(sl_buf *out, struct sl_explanation *e, const struct sl_expl
   for (uint32_t i = 0; i < wait->edges.len; i++)
     put_edge_meaning(out, e, &wait->edges.data[i]);
   if (!wait->edges.len)
-    sl_buf_puts(out, "   no dependence line of it names an instruction that raises this: it is there for what comes after "
-                     "it,\n   or not needed; `sluice check` says which\n");
+    sl_buf_puts(out,
+                "   no dependence line of it names an instruction that raises this: it is there for what comes after "
+                "it,\n   or not needed; `sluice check` says which\n");
   put_updates(out, e, wait);
   put_threshold(out, e, instruction->stmt, wait);
   put_cost(out, e, wait->cost);

@@ -305,7 +305,8 @@ static int check_inputs(struct check_call *call)
       const sluice_input *input = &call->options->inputs[i];
       bool is_random = sl_input_is_random(input);
       sl_report_begin(&call->report, SLUICE_ERROR, SL_RULE_UNDEFINED, SL_NO_LOC, "no kernel has %s '%s'",
-                      is_random ? "an opaque condition" : "a parameter, opaque condition or loaded register", input->name);
+                      is_random ? "an opaque condition" : "a parameter, opaque condition or loaded register",
+                      input->name);
       if (is_random)
         sl_report_note(&call->report, SL_NO_LOC, "%s", sl_only_conditions_are_random);
       sl_report_end(&call->report);

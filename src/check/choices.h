@@ -18,7 +18,7 @@ enum sl_choice_kind { SL_CHOICE_PARAM, SL_CHOICE_OUTCOMES, SL_CHOICE_LOADS };
 struct sl_option {
   uint32_t first, count; /* into values */
   bool is_random;
-  uint64_t seed;         /* of random outcomes */
+  uint64_t seed; /* of random outcomes */
 };
 
 struct sl_choice {

@@ -29,7 +29,8 @@ const struct cli_option cli_bench_options[] = {
     "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
-    "the value of a parameter, also for the strategies, or what a loaded register or a condition decides, as for `sluice sim`; may "
+    "the value of a parameter, also for the strategies, or what a loaded register or a condition decides, as for "
+    "`sluice sim`; may "
     "be repeated" },
   { "from", 0, CLI_FORM, "FORM", "form of the input; by default json when its name ends with .json, else slu" },
   { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },

@@ -8,9 +8,11 @@
 const struct cli_option cli_check_options[] = {
   { "against", 0, CLI_FILE, "FILE", "take the dependences from this kernel, matching instructions by label" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
-    "fix what is tried: the values of a parameter, or the sequence of a loaded register or of a condition's outcomes (0 or 1), "
+    "fix what is tried: the values of a parameter, or the sequence of a loaded register or of a condition's outcomes "
+    "(0 or 1), "
     "which starts again at its end; a condition's may be random:SEED; may be repeated" },
-  { "max-events", 0, CLI_NUMBER, "N", "stop after N executed instructions, undecided; 0 is no limit (default 50000000)" },
+  { "max-events", 0, CLI_NUMBER, "N",
+    "stop after N executed instructions, undecided; 0 is no limit (default 50000000)" },
   { "max-runs", 0, CLI_NUMBER, "N", "sample when a kernel has more combinations of choices (default 4096)" },
   { "seed", 0, CLI_NUMBER, "N", "seed of the sample (default 1)" },
   { "no-judge", 0, CLI_FLAG, NULL, "do not look for waits that are stronger than needed" },

@@ -11,7 +11,8 @@ const struct cli_option cli_explain_options[] = {
     "who shares a semaphore with --alloc=shadow: loop (the default), instruction or engine" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...", "clean-ups of the code that computes thresholds (default all)" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
-    "the value of a parameter, also for the strategy, or what a loaded register or a condition decides, as for `sluice sim`; may be "
+    "the value of a parameter, also for the strategy, or what a loaded register or a condition decides, as for `sluice "
+    "sim`; may be "
     "repeated" },
   { "set", 0, CLI_NAME, "NAME=VALUE",
     "another value for a parameter of the target, as for `sluice sim`; may be repeated" },

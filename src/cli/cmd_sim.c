@@ -7,21 +7,28 @@
 
 const struct cli_option cli_sim_options[] = {
   { "sync", 0, CLI_NAME, "MODE",
-    "as-written (the default), or ideal: instructions wait for exactly what their dependences ask, and that costs nothing" },
-  { "against", 0, CLI_FILE, "FILE", "with --sync=ideal: take the dependences from this kernel, matching instructions by label" },
+    "as-written (the default), or ideal: instructions wait for exactly what their dependences ask, and that costs "
+    "nothing" },
+  { "against", 0, CLI_FILE, "FILE",
+    "with --sync=ideal: take the dependences from this kernel, matching instructions by label" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
-    "the value of a parameter, or the sequence of a loaded register or of a condition's outcomes (0 or 1), which starts again at "
+    "the value of a parameter, or the sequence of a loaded register or of a condition's outcomes (0 or 1), which "
+    "starts again at "
     "its end; a condition's may be random:SEED; NAME@ENGINE is for one engine; may be repeated" },
   { "set", 0, CLI_NAME, "NAME=VALUE",
-    "another value for a parameter of the target, or for qd, shared (on, off), ring_depth, fetch_window, fetch_miss; may be repeated" },
+    "another value for a parameter of the target, or for qd, shared (on, off), ring_depth, fetch_window, fetch_miss; "
+    "may be repeated" },
   { "top", 0, CLI_NUMBER, "N", "print the N waits that cost most (default 10)" },
   { "max-steps", 0, CLI_NUMBER, "N", "give up after N executed steps; 0 is no limit (default 2000000000)" },
   { "alloc", 0, CLI_STRATEGY, "STRATEGY",
-    "synchronize kernels first that have no synchronization; repeated, each strategy is simulated, and with --sync=ideal also the "
+    "synchronize kernels first that have no synchronization; repeated, each strategy is simulated, and with "
+    "--sync=ideal also the "
     "limit" },
   { "trace", 0, CLI_FILE, "FILE", "write a trace of the simulation for Perfetto or chrome://tracing (JSON)" },
-  { "html", 0, CLI_FILE, "FILE", "write a page with a timeline, the waits that cost most, and a comparison of what was simulated" },
-  { "range", 0, CLI_NAME, "FROM:TO", "timelines: only this part of the run, as in 10us:25us; the unit can be ns, us, ms or s" },
+  { "html", 0, CLI_FILE, "FILE",
+    "write a page with a timeline, the waits that cost most, and a comparison of what was simulated" },
+  { "range", 0, CLI_NAME, "FROM:TO",
+    "timelines: only this part of the run, as in 10us:25us; the unit can be ns, us, ms or s" },
   { "streams", 0, CLI_NAME, "NAME,...", "timelines: only these engines and queues" },
   { "flows", 0, CLI_FLAG, NULL, "trace: an arrow to each wait from the instruction that ended it" },
   { "json", 0, CLI_FLAG, NULL, "print JSON" },
@@ -356,7 +363,8 @@ int cli_sim(struct cli_call *call)
   struct cli_settings settings = { NULL, 0 };
   sluice_targets *targets = NULL;
   int code = CLI_BAD;
-  if (cli_timelines_init(&sim.timelines, call) && read_mode(&sim) && cli_read_inputs(&sim.inputs, call) && cli_read_settings(&settings, call))
+  if (cli_timelines_init(&sim.timelines, call) && read_mode(&sim) && cli_read_inputs(&sim.inputs, call) &&
+      cli_read_settings(&settings, call))
     code = cli_load_targets(&targets, call);
   if (code == CLI_DONE) {
     sim.targets = targets;

@@ -53,7 +53,8 @@ static bool add_input(struct cli_inputs *inputs, const char *definition)
   }
   if (!ok) {
     free((int64_t *)input.values);
-    cli_error("usage", "-D %s: expected NAME=INTEGER or NAME=INTEGER,INTEGER,..., none negative, or NAME=random:SEED", definition);
+    cli_error("usage", "-D %s: expected NAME=INTEGER or NAME=INTEGER,INTEGER,..., none negative, or NAME=random:SEED",
+              definition);
     return false;
   }
   char *name = cli_copy(definition);
@@ -92,7 +93,8 @@ void cli_define_parameters(sluice_program *program, const struct cli_inputs *inp
   const sluice_sink sink = { ignore, NULL };
   for (size_t i = 0; i < inputs->count; i++)
     if (inputs->list[i].count > 0)
-      (void)sluice_program_define(program, inputs->list[i].name, inputs->list[i].values[inputs->list[i].count - 1], &sink);
+      (void)sluice_program_define(program, inputs->list[i].name, inputs->list[i].values[inputs->list[i].count - 1],
+                                  &sink);
 }
 
 int cli_check_inputs(const sluice_program *program, const sluice_targets *targets, const struct cli_inputs *inputs)

@@ -186,7 +186,8 @@ int cli_timelines_begin(const sluice_trace **trace, struct cli_timelines *timeli
     code = begin_trace(timelines);
   if (code == CLI_DONE && timelines->html_path)
     code = begin_version(timelines, kernel, version);
-  timelines->tee = (sluice_trace){ tee_begin, tee_slice, tee_counter, timelines->trace_path ? tee_buffer : NULL, tee_end, timelines };
+  timelines->tee = (sluice_trace){ tee_begin, tee_slice, tee_counter, timelines->trace_path ? tee_buffer : NULL,
+                                   tee_end,   timelines };
   if (code == CLI_DONE && timelines->to_count)
     *trace = &timelines->tee;
   return code;

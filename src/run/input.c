@@ -2,6 +2,7 @@
 #include "run/input.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/hash.h"
 

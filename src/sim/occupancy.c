@@ -55,17 +55,20 @@ static void track(struct sl_occupancy *o, uint32_t b, const struct sl_space_desc
   if (size_of(o, buffer, 0, choosing) > MOST_COPIES)
     choosing = 0;
   double bytes = (element ? element->bytes : 1) * size_of(o, buffer, choosing, buffer->dim_count);
-  struct sl_tracked tracked = { .buffer = b, .choosing = choosing, .first_copy = o->copy_count,
+  struct sl_tracked tracked = { .buffer = b,
+                                .choosing = choosing,
+                                .first_copy = o->copy_count,
                                 .copy_count = (uint32_t)size_of(o, buffer, 0, choosing),
                                 .copy_bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES) };
   o->copy_count += tracked.copy_count;
   sl_vec_add(o->heap, &o->tracked, tracked);
   o->tracked_of[b] = o->tracked.len;
-  sl_vec_add(o->heap, &o->buffers, ((sluice_trace_buffer){ sl_text(o->operations->program, buffer->name), space->name,
-                                                           find_streams(o, b) }));
+  sl_vec_add(o->heap, &o->buffers,
+             ((sluice_trace_buffer){ sl_text(o->operations->program, buffer->name), space->name, find_streams(o, b) }));
 }
 
-void sl_occupancy_init(struct sl_occupancy *o, sl_heap *heap, const struct sl_operations *operations, const sluice_trace *trace)
+void sl_occupancy_init(struct sl_occupancy *o, sl_heap *heap, const struct sl_operations *operations,
+                       const sluice_trace *trace)
 {
   const struct sl_kernel *kernel = operations->kernel;
   *o = (struct sl_occupancy){ .heap = heap, .operations = operations, .trace = trace, .enough = KEPT };
@@ -153,8 +156,8 @@ static void change(struct sl_occupancy *o, uint32_t buffer, uint64_t time, int32
 /* ---- instructions ---- */
 
 /* Copies that an index of a leading dimension chooses; false: it has no value, so any. */
-static bool find_part(const struct sl_occupancy *o, const struct sl_access_index *index, int64_t size, sl_eval_lookup lookup,
-                      void *user, int64_t *first, int64_t *count)
+static bool find_part(const struct sl_occupancy *o, const struct sl_access_index *index, int64_t size,
+                      sl_eval_lookup lookup, void *user, int64_t *first, int64_t *count)
 {
   const struct sl_kernel *kernel = o->operations->kernel;
   *first = 0;
@@ -173,8 +176,8 @@ static bool find_part(const struct sl_occupancy *o, const struct sl_access_index
 }
 
 /* Behind the first index that is no single one, all that follows is taken. */
-static void find_copies(const struct sl_occupancy *o, const struct sl_operand *operand, const struct sl_tracked *tracked,
-                        sl_eval_lookup lookup, void *user, struct sl_touch *touch)
+static void find_copies(const struct sl_occupancy *o, const struct sl_operand *operand,
+                        const struct sl_tracked *tracked, sl_eval_lookup lookup, void *user, struct sl_touch *touch)
 {
   const struct sl_kernel *kernel = o->operations->kernel;
   const struct sl_buffer *buffer = &kernel->buffers.data[tracked->buffer];
@@ -193,7 +196,8 @@ static void find_copies(const struct sl_occupancy *o, const struct sl_operand *o
   }
 }
 
-static void touch_copy(struct sl_occupancy *o, uint32_t buffer, struct sl_copy *copy, uint64_t time, bool reads, bool writes)
+static void touch_copy(struct sl_occupancy *o, uint32_t buffer, struct sl_copy *copy, uint64_t time, bool reads,
+                       bool writes)
 {
   bool is_new = writes && !reads;
   if (!copy->is_in_use) {
@@ -207,8 +211,8 @@ static void touch_copy(struct sl_occupancy *o, uint32_t buffer, struct sl_copy *
   copy->in_flight++;
 }
 
-static struct sl_touch *touch_operand(struct sl_occupancy *o, const struct sl_operand *operand, bool writes, uint64_t time,
-                                      sl_eval_lookup lookup, void *user)
+static struct sl_touch *touch_operand(struct sl_occupancy *o, const struct sl_operand *operand, bool writes,
+                                      uint64_t time, sl_eval_lookup lookup, void *user)
 {
   uint32_t buffer = o->tracked_of[sl_operation_buffer(o->operations, operand)];
   if (!buffer)
@@ -218,13 +222,14 @@ static struct sl_touch *touch_operand(struct sl_occupancy *o, const struct sl_op
   touch->buffer = buffer - 1;
   find_copies(o, operand, tracked, lookup, user, touch);
   for (uint32_t c = 0; c < touch->count; c++)
-    touch_copy(o, touch->buffer, &o->copies[tracked->first_copy + touch->first + c], time, !writes || operand->read_write, writes);
+    touch_copy(o, touch->buffer, &o->copies[tracked->first_copy + touch->first + c], time,
+               !writes || operand->read_write, writes);
   return touch;
 }
 
 /* Sources first: what an instruction reads and writes it does not write anew. */
-struct sl_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint64_t time, uint64_t now, sl_eval_lookup lookup,
-                                    void *user)
+struct sl_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint64_t time, uint64_t now,
+                                    sl_eval_lookup lookup, void *user)
 {
   const struct sl_op *op = sl_stmt_op(o->operations->kernel, stmt);
   const struct sl_operand *operands = &o->operations->kernel->operands.data[op->first_operand];

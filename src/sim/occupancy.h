@@ -29,10 +29,10 @@ struct sl_copy {
 
 /* A buffer on the chip. */
 struct sl_tracked {
-  uint32_t buffer;    /* of the kernel */
-  uint32_t choosing;  /* leading dimensions that choose a copy */
+  uint32_t buffer;   /* of the kernel */
+  uint32_t choosing; /* leading dimensions that choose a copy */
   uint32_t first_copy, copy_count;
-  uint32_t in_use;    /* copies, as far as it was told */
+  uint32_t in_use; /* copies, as far as it was told */
   uint64_t copy_bytes;
 };
 
@@ -52,8 +52,8 @@ struct sl_occupancy {
   struct sl_copy *copies;
   uint32_t copy_count;
   sl_vec(struct sl_usage_change) changes;
-  uint32_t enough;                     /* changes after which some are told */
-  uint64_t told;                       /* up to which time */
+  uint32_t enough; /* changes after which some are told */
+  uint64_t told;   /* up to which time */
 };
 
 /* Tracks nothing when the trace does not ask for it. */

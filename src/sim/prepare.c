@@ -233,7 +233,8 @@ static int check_inputs(const struct sl_simulator *sim)
   for (size_t i = 0; i < sim->options->input_count && !sim->options->ignore_unknown_inputs; i++) {
     const sluice_input *input = &sim->options->inputs[i];
     size_t length = strcspn(input->name, "@");
-    bool is_known = is_asked_for(&sim->code, input, length) || (sim->is_ideal && is_asked_for(&sim->needs.code, input, length));
+    bool is_known =
+        is_asked_for(&sim->code, input, length) || (sim->is_ideal && is_asked_for(&sim->needs.code, input, length));
     if (is_known && (!input->name[length] || has_engine(sim, input->name + length + 1)))
       continue;
     report_unknown_input(sim, input);

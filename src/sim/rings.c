@@ -73,7 +73,8 @@ static void divide_bandwidth(struct sl_rings *rings)
 {
   uint32_t left = SL_WHOLE_SHARE;
   for (uint32_t i = 0, end = 0; i < rings->moving_count; i++) {
-    while (end <= i || (end < rings->moving_count && moving(rings, end)->service_class == moving(rings, i)->service_class))
+    while (end <= i ||
+           (end < rings->moving_count && moving(rings, end)->service_class == moving(rings, i)->service_class))
       end++;
     struct sl_ring *ring = &rings->rings[rings->moving[i]];
     uint32_t share = head(ring)->share, part = left / (end - i);

@@ -47,7 +47,7 @@ struct sl_rings {
   uint32_t *queues;        /* streams that are queues */
   uint32_t queue_count;
   bool is_shared;
-  uint32_t *moving;        /* rings that move data, the highest class first, then by share */
+  uint32_t *moving; /* rings that move data, the highest class first, then by share */
   uint32_t moving_count;
   uint64_t time;           /* up to which `left` is known */
   uint64_t next;           /* of the next event; SL_NEVER = none */

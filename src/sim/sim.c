@@ -164,11 +164,15 @@ static void begin_trace(const struct sl_simulator *sim)
   const sluice_trace *trace = sim->options->trace;
   if (!trace || !trace->begin)
     return;
-  const sluice_trace_head head = { .kernel = sl_text(sim->program, sim->kernel->name), .target = sim->target->name,
-                                   .ticks_per_ns = sim->target->tick_ghz.value, .streams = sim->streams,
-                                   .stream_count = sim->kernel->streams.len, .counters = sim->counter_names.data,
+  const sluice_trace_head head = { .kernel = sl_text(sim->program, sim->kernel->name),
+                                   .target = sim->target->name,
+                                   .ticks_per_ns = sim->target->tick_ghz.value,
+                                   .streams = sim->streams,
+                                   .stream_count = sim->kernel->streams.len,
+                                   .counters = sim->counter_names.data,
                                    .counter_count = sim->is_ideal ? 0 : sim->counter_names.len,
-                                   .buffers = sim->occupancy.buffers.data, .buffer_count = sim->occupancy.buffers.len };
+                                   .buffers = sim->occupancy.buffers.data,
+                                   .buffer_count = sim->occupancy.buffers.len };
   trace->begin(trace->user, &head);
 }
 

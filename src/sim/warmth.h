@@ -17,7 +17,7 @@ struct sl_warmth {
   uint64_t step;      /* ticks; 0: always warm */
   double share, rate; /* of the window that it must be busy; of its speed when it is cold */
   bool is_warm;
-  uint64_t time;      /* up to which everything is known */
+  uint64_t time;                  /* up to which everything is known */
   uint64_t busy[SL_WARMTH_STEPS]; /* ticks in each of the last steps; the one at `at` is not over */
   uint32_t at;
 };

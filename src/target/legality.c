@@ -210,9 +210,11 @@ static void check_count(struct sl_legality *l, const struct sl_opcode_desc *opco
 static void check_class(struct sl_legality *l, const struct sl_attr *attr)
 {
   uint32_t classes = l->target->queue.classes ? l->target->queue.classes : 1;
-  struct sl_constant value = attr->kind == SL_ATTR_EXPR ? sl_eval_params(&l->params, attr->expr) : sl_constant_none(SL_CONST_UNKNOWN);
+  struct sl_constant value =
+      attr->kind == SL_ATTR_EXPR ? sl_eval_params(&l->params, attr->expr) : sl_constant_none(SL_CONST_UNKNOWN);
   if (value.state != SL_CONST_KNOWN)
-    sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc, "the class of service is a number, or computed from static parameters");
+    sl_legality_error(l, SL_RULE_ATTRIBUTE, attr->loc,
+                      "the class of service is a number, or computed from static parameters");
   else if (value.value < 0 || value.value >= classes)
     sl_legality_error(l, SL_RULE_LIMIT, attr->loc, "class of service %lld: queues of '%s' have classes 0 to %u",
                       (long long)value.value, l->target->name, classes - 1);

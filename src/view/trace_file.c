@@ -291,7 +291,8 @@ static uint32_t add_counter(sluice_trace_file *file, const char *name, uint32_t 
     put_metadata(file, process, 0, "process_name", process_name, 0);
     put_order(file, process, 0);
   }
-  file->counters[counter] = (struct counter_track){ .name = sl_heap_strndup(&file->heap, name, strlen(name)), .process = process };
+  file->counters[counter] =
+      (struct counter_track){ .name = sl_heap_strndup(&file->heap, name, strlen(name)), .process = process };
   return counter;
 }
 
@@ -299,7 +300,8 @@ static uint32_t add_counter(sluice_trace_file *file, const char *name, uint32_t 
 static uint32_t track_of_space(sluice_trace_file *file, const char *space, uint32_t process)
 {
   uint32_t counter = 0;
-  while (counter < file->counter_count && (file->counters[counter].process != process || strcmp(file->counters[counter].name, space) != 0))
+  while (counter < file->counter_count &&
+         (file->counters[counter].process != process || strcmp(file->counters[counter].name, space) != 0))
     counter++;
   return counter < file->counter_count ? counter : add_counter(file, space, process, "bytes in use");
 }

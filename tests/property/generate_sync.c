@@ -68,13 +68,14 @@ static void trn2_header(struct sync_generator *g)
   static const char *const triggers[] = { "sp", "act", "pool" };
   g->engines = 3;
   g->queues = 3 + choose(g, 4);
-  sl_text_printf(g->text, "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target trn2 explicit {\n",
+  sl_text_printf(g->text,
+                 "sluice 1\n\nkernel generated(n0 = 2, n1 = 3, n2 = 1, static m = %u) target trn2 explicit {\n",
                  choose(g, 4));
   for (unsigned q = 0; q < g->queues; q++)
     sl_text_printf(g->text, "  queue q%u via %s\n", q, triggers[choose(g, 3)]);
   for (unsigned b = 0; b < TILES; b++)
-    sl_text_printf(g->text, "  buffer h%u : hbm bf16[128, %u]\n  buffer t%u : sbuf bf16[2, 128p, %u]\n", b, tile_columns[b], b,
-                   tile_columns[b]);
+    sl_text_printf(g->text, "  buffer h%u : hbm bf16[128, %u]\n  buffer t%u : sbuf bf16[2, 128p, %u]\n", b,
+                   tile_columns[b], b, tile_columns[b]);
   sl_text_puts(g->text, "  buffer table : hbm i32[16]\n");
 }
 

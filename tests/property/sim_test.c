@@ -283,7 +283,8 @@ static struct sl_constant look_up_iteration(void *user, enum sl_expr_kind kind, 
   const struct iteration *iteration = user;
   const char *variable = sl_text(iteration->program, name);
   size_t length = strlen(variable);
-  for (const char *at = iteration->text; kind == SL_EXPR_NAME && at && *at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+  for (const char *at = iteration->text; kind == SL_EXPR_NAME && at && *at;
+       at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
     if (strncmp(at, variable, length) == 0 && strncmp(at + length, " = ", 3) == 0)
       return sl_constant_of(strtoll(at + length + 3, NULL, 10));
   return sl_constant_none(SL_CONST_UNKNOWN);
@@ -371,12 +372,14 @@ static uint64_t bytes_of_copy(const sluice_program *program, const char *name)
   const struct sl_kernel *kernel = sl_case_kernel(program);
   for (uint32_t b = 1; b < kernel->buffers.len; b++)
     if (strcmp(sl_text(program, kernel->buffers.data[b].name), name) == 0)
-      return 2 * 128 * (uint64_t)sl_eval(kernel, kernel->dims.data[kernel->buffers.data[b].first_dim + 2].size, NULL, NULL).value;
+      return 2 * 128 *
+             (uint64_t)sl_eval(kernel, kernel->dims.data[kernel->buffers.data[b].first_dim + 2].size, NULL, NULL).value;
   abort();
 }
 
 /* What the flights, in the order in which they were issued, make of one buffer. */
-static void find_usages(struct usages *usages, const struct recording *recording, const sluice_program *program, size_t buffer)
+static void find_usages(struct usages *usages, const struct recording *recording, const sluice_program *program,
+                        size_t buffer)
 {
   struct tile tile = { .name = recording->buffers[buffer] };
   tile.edges = sl_oracle_calloc(4 * (size_t)recording->count + 4, sizeof *tile.edges);
@@ -398,7 +401,8 @@ static void find_usages(struct usages *usages, const struct recording *recording
   free(tile.edges);
 }
 
-static bool memory_holds(struct subject *subject, struct recording *recording, const sluice_program *program, const char *what)
+static bool memory_holds(struct subject *subject, struct recording *recording, const sluice_program *program,
+                         const char *what)
 {
   bool holds = recording->has_order || sl_fail(subject->failure, "memory order", "%s: changes go back in time", what);
   if (recording->count)
@@ -408,10 +412,12 @@ static bool memory_holds(struct subject *subject, struct recording *recording, c
     const struct usages *told = &recording->usages[b];
     find_usages(&expected, recording, program, b);
     size_t same = 0;
-    while (same < told->count && same < expected.count && memcmp(&told->list[same], &expected.list[same], sizeof *told->list) == 0)
+    while (same < told->count && same < expected.count &&
+           memcmp(&told->list[same], &expected.list[same], sizeof *told->list) == 0)
       same++;
     if (same < told->count || same < expected.count)
-      holds = sl_fail(subject->failure, "memory", "%s: of the uses of %s, %zu are told, %zu expected, the first %zu are the same", what,
+      holds = sl_fail(subject->failure, "memory",
+                      "%s: of the uses of %s, %zu are told, %zu expected, the first %zu are the same", what,
                       recording->buffers[b], told->count, expected.count, same);
     subject->state->usages += expected.count;
     free(expected.list);
@@ -434,7 +440,8 @@ static bool simulate(struct subject *subject, const sluice_program *program, str
   struct sl_messages messages = { .first = "" };
   sluice_sink sink = sl_messages_sink(&messages);
   sluice_setting settings[] = { { "shared", wanted.shared },
-                                { "dma_qos", (double)(subject->seed % 2) }, /* half of the kernels with classes of service */
+                                { "dma_qos",
+                                  (double)(subject->seed % 2) }, /* half of the kernels with classes of service */
                                 { "semaphore_visibility", wanted.visibility } };
   sluice_sim_options options = SLUICE_SIM_OPTIONS_INIT;
   options.sync = wanted.sync;
@@ -526,7 +533,8 @@ static void compare(struct subject *subject, const struct strategy *strategy, st
   if (ideal.shared <= own.shared)
     return;
   if (state->exception_count < MOST_EXCEPTIONS)
-    state->exceptions[state->exception_count] = (struct exception){ subject->seed, own.shared, ideal.shared, strategy->name };
+    state->exceptions[state->exception_count] =
+        (struct exception){ subject->seed, own.shared, ideal.shared, strategy->name };
   state->exception_count++;
 }
 
@@ -680,13 +688,14 @@ static unsigned judge_contention(const struct campaign_state *state)
 {
   for (uint64_t i = 0; i < state->exception_count && i < MOST_EXCEPTIONS; i++) {
     const struct exception *e = &state->exceptions[i];
-    printf("%s: kernel of seed %llu: with shared bandwidth, ideal synchronization is slower than %s by %.3f %%\n", state->name,
-           (unsigned long long)e->seed, e->strategy,
+    printf("%s: kernel of seed %llu: with shared bandwidth, ideal synchronization is slower than %s by %.3f %%\n",
+           state->name, (unsigned long long)e->seed, e->strategy,
            100.0 * (double)(e->ideal_ticks - e->strategy_ticks) / (double)e->strategy_ticks);
   }
-  printf("%s: ideal synchronization is slower than a strategy in %llu of %llu comparisons with contention (%llu in all)\n",
-         state->name, (unsigned long long)state->exception_count, (unsigned long long)state->contended,
-         (unsigned long long)state->compared);
+  printf(
+      "%s: ideal synchronization is slower than a strategy in %llu of %llu comparisons with contention (%llu in all)\n",
+      state->name, (unsigned long long)state->exception_count, (unsigned long long)state->contended,
+      (unsigned long long)state->compared);
   unsigned failed = 0;
   if (50 * state->exception_count > state->contended) {
     printf("FAILED: more than 2 %%\n");
@@ -703,9 +712,11 @@ static unsigned try_kernels(struct sl_campaign *campaign, enum sl_generate_mode 
 {
   unsigned failed = sl_campaign_run(campaign, mode, kernel_holds, state);
   failed += judge_contention(state);
-  printf("%s: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %llu changes of memory in use, %u failures\n", state->name,
-         (unsigned long long)state->kernels, (unsigned long long)state->simulated, (unsigned long long)state->instances,
-         (unsigned long long)state->needs, (unsigned long long)state->usages, failed);
+  printf("%s: %llu random kernels, %llu simulations, %llu executions and %llu needs in order, %llu changes of memory "
+         "in use, %u failures\n",
+         state->name, (unsigned long long)state->kernels, (unsigned long long)state->simulated,
+         (unsigned long long)state->instances, (unsigned long long)state->needs, (unsigned long long)state->usages,
+         failed);
   return failed;
 }
 

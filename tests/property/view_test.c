@@ -336,7 +336,8 @@ static bool part_of_memory_holds(const struct reading *whole, const struct readi
       return sl_fail(failure, "memory filter", "a change at %lld ns is not there", (long long)usage->at);
     next++;
   }
-  return skip_beginnings(part, next, from) == part->usage_count || sl_fail(failure, "memory filter", "more changes than in the whole");
+  return skip_beginnings(part, next, from) == part->usage_count ||
+         sl_fail(failure, "memory filter", "more changes than in the whole");
 }
 
 /* ---- one kernel ---- */
@@ -413,7 +414,8 @@ static bool range_holds(struct subject *subject, const sluice_program *program, 
   sluice_sim_result_free(again);
   struct reading part;
   bool holds = read_trace(&part, subject->text, subject->failure) &&
-               part_of_memory_holds(whole, &part, (int64_t)options.filter.from_ns, (int64_t)options.filter.to_ns, subject->failure);
+               part_of_memory_holds(whole, &part, (int64_t)options.filter.from_ns, (int64_t)options.filter.to_ns,
+                                    subject->failure);
   free_reading(&part);
   return holds;
 }
@@ -572,9 +574,10 @@ int main(int argc, char **argv)
     sl_each_slu(directory, try_row, &totals);
     failed += totals.failed + (totals.rows < 9);
   }
-  printf("view: %llu traces (%u rows of table 2), %llu slices, %llu arrows, %llu changes of memory in use, %u failures\n",
-         (unsigned long long)totals.traces, totals.rows, (unsigned long long)totals.slices, (unsigned long long)totals.arrows,
-         (unsigned long long)totals.usages, failed);
+  printf(
+      "view: %llu traces (%u rows of table 2), %llu slices, %llu arrows, %llu changes of memory in use, %u failures\n",
+      (unsigned long long)totals.traces, totals.rows, (unsigned long long)totals.slices,
+      (unsigned long long)totals.arrows, (unsigned long long)totals.usages, failed);
   failed += !campaign.only_one && totals.usages == 0;
   sluice_targets_free(targets);
   return sl_campaign_exit_code(&campaign, failed);

@@ -36,8 +36,9 @@ static void test_random_outcomes_are_fair(void **state)
 }
 
 /* Two engines walk the branch, and must agree on it. */
-static const char branching[] = "kernel k target generic explicit {\n  loop i < 200 {\n    if ?c {\n      x0: e0.op\n      x1: e1.op\n"
-                                "    }\n  }\n}\n";
+static const char branching[] =
+    "kernel k target generic explicit {\n  loop i < 200 {\n    if ?c {\n      x0: e0.op\n      x1: e1.op\n"
+    "    }\n  }\n}\n";
 enum { TRIPS = 200 };
 
 struct session {

@@ -170,8 +170,11 @@ static void test_writing(void **state)
 /* Short where that is exact, and what is written is what is read again. */
 static void test_writing_fractions(void **state)
 {
-  static const struct { double value; const char *text; } cases[] = {
-    { 4.8, "4.8" },      { 0, "0" },          { -0.1, "-0.1" }, { 1e300, "1e+300" }, { 1.0 / 3, "0.33333333333333331" },
+  static const struct {
+    double value;
+    const char *text;
+  } cases[] = {
+    { 4.8, "4.8" },           { 0, "0" }, { -0.1, "-0.1" }, { 1e300, "1e+300" }, { 1.0 / 3, "0.33333333333333331" },
     { 16777217, "16777217" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

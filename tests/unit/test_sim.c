@@ -222,9 +222,9 @@ static double end_of_second(const char *text, double has_classes)
 static void test_rings_are_served_by_class(void **state)
 {
   (void)state;
-#define CLASSES(first, second)                                                                                            \
-  "kernel k(static m = 3) target trn2 explicit {\n  queue q0, q1 via sp\n" TILES "  x0: q0.dma_copy a <- x { qos = " first \
-  " }\n  x1: q1.dma_copy b <- x { qos = " second " }\n}\n"
+#define CLASSES(first, second)                                                   \
+  "kernel k(static m = 3) target trn2 explicit {\n  queue q0, q1 via sp\n" TILES \
+  "  x0: q0.dma_copy a <- x { qos = " first " }\n  x1: q1.dma_copy b <- x { qos = " second " }\n}\n"
   double alone = 128 * 3840 / 354.0, start = 40 + 417 + 1300 + 600, left = alone - 600;
   double shared = start + 2 * left + (alone - left) + 100;
   assert_near(end_of_second(CLASSES("0", "2"), 0), shared, 0.5);
@@ -325,7 +325,8 @@ static void note_end(void *user, uint64_t ticks)
 
 /* w is read after the loop, once is written and never read, xt rotates. */
 static const char uses_text[] =
-    "kernel k(n) target trn2 explicit {\n  queue q0 via sp\n  buffer x : hbm bf16[128, 64]\n  buffer w : sbuf bf16[128p, 64]\n"
+    "kernel k(n) target trn2 explicit {\n  queue q0 via sp\n  buffer x : hbm bf16[128, 64]\n  buffer w : sbuf "
+    "bf16[128p, 64]\n"
     "  buffer once : sbuf bf16[128p, 64]\n  buffer xt : sbuf bf16[2, 128p, 64]\n  lw: act.memset w { value = 0 }\n"
     "  lo: act.memset once { value = 0 }\n  loop i < n {\n    ld: q0.dma_copy xt[i % 2] <- x\n"
     "    mul: dve.tensor_copy w <- xt[i % 2]\n  }\n  st: q0.dma_copy x <- w\n  dep ld -> mul\n  dep mul -> ld (i: 2)\n"
