@@ -227,7 +227,10 @@ static void add_dimension(struct question *q, sl_form consumer, int64_t consumer
 
 static void add_bytes(struct question *q, const struct sl_footprint *p, const struct sl_footprint *c)
 {
+  const struct sl_memory_buffer *buffers = q->footprints->buffers.data;
   int64_t c_span, p_span;
+  if (p->buffer != c->buffer && (buffers[p->buffer].is_aliased || buffers[c->buffer].is_aliased))
+    return; /* they may overlap anywhere */
   bool is_known = c->bytes.max != SL_NO_MAX && p->bytes.max != SL_NO_MAX && c->bytes.min != SL_NO_MIN &&
                   p->bytes.min != SL_NO_MIN && !__builtin_sub_overflow(c->bytes.max, c->bytes.min, &c_span) &&
                   !__builtin_sub_overflow(p->bytes.max, p->bytes.min, &p_span);

@@ -235,13 +235,14 @@ static void find_rows(struct sl_footprints *f, struct sl_footprint *access, cons
     access->flags &= (uint8_t)~SL_FOOTPRINT_DENSE;
 }
 
-static void place(struct sl_footprint *access)
+static void place(struct sl_footprint *access, bool is_aliased)
 {
   access->varying = access->byte_sum;
   access->place = access->bytes;
   access->copies = 1;
-  access->place_row_min = access->row_sum ? 0 : access->row_min;
-  access->place_row_max = access->row_sum ? NO_ROW : access->row_max;
+  bool any_row = access->row_sum || is_aliased; /* nothing is known of where the other buffer is */
+  access->place_row_min = any_row ? 0 : access->row_min;
+  access->place_row_max = any_row ? NO_ROW : access->row_max;
   if (access->flags & SL_FOOTPRINT_DENSE)
     access->flags |= SL_FOOTPRINT_EXACT;
 }
@@ -269,7 +270,7 @@ static void add_access(struct sl_footprints *f, struct sl_footprint access, cons
   }
   flatten(f, &access, &f->dims.data[first]);
   find_rows(f, &access, &f->dims.data[first]);
-  place(&access);
+  place(&access, memory->is_aliased);
   if (is_constant && access.flags & SL_FOOTPRINT_DENSE) {
     access.first_dim = SL_NO_DIMS;
     f->dims.len = first;
