@@ -61,9 +61,9 @@ struct found {
 struct pipeline {
   const sluice_program *input;
   const sluice_targets *targets;
-  const sluice_sync_options *options; /* of sluice_sync */
-  uint32_t only_kernel;               /* of sluice_published_registers */
-  uint64_t published_registers;       /* its answer */
+  const sluice_sync_options *options;
+  uint32_t only_kernel;         /* of sluice_published_registers */
+  uint64_t published_registers; /* its answer */
   sl_program *program; /* the copy */
   struct sl_kernel *kernel;
   const struct sl_target *target;
@@ -125,12 +125,17 @@ static unsigned needed_with(unsigned wanted)
   return longer ? wanted | SLUICE_CLEANUP_REGISTERS : wanted;
 }
 
-static int pass_allocate(struct pipeline *p)
+static struct sl_allocation allocation_of(struct pipeline *p)
 {
   static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
-  struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
-                                      sharing[p->options->counters], needed_with(p->options->cleanups),
-                                      p->found->heap, p->found->edges };
+  return (struct sl_allocation){ p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
+                                 sharing[p->options->counters], needed_with(p->options->cleanups),
+                                 p->found->heap, p->found->edges };
+}
+
+static int pass_allocate(struct pipeline *p)
+{
+  struct sl_allocation allocation = allocation_of(p);
   switch (p->options->alloc) {
   case SLUICE_ALLOC_SHADOW: return sl_allocate_shadow(&allocation);
   case SLUICE_ALLOC_UNROLL:
@@ -198,6 +203,7 @@ static double seconds(void)
 static void choose_kernel(struct pipeline *p, uint32_t k)
 {
   p->kernel = p->program->kernels.data[k];
+  p->found = &p->all_found[k];
   p->target = sl_target_find(p->targets, sl_text(p->program, p->kernel->target));
   assert(p->target && "the program is verified, so its target is known");
 }
@@ -209,7 +215,6 @@ static int run_passes(struct pipeline *p)
     int status = SLUICE_OK;
     for (uint32_t k = 0; k < p->program->kernels.len && status == SLUICE_OK; k++) {
       choose_kernel(p, k);
-      p->found = &p->all_found[k];
       status = pass_functions[i](p);
     }
     if (status != SLUICE_OK)
@@ -220,11 +225,16 @@ static int run_passes(struct pipeline *p)
   return SLUICE_OK;
 }
 
+static void copy_input(struct pipeline *p)
+{
+  sl_program_copy_into(p->program, p->input);
+  p->all_found = sl_heap_calloc(&p->scratch, p->program->kernels.len + 1u, sizeof *p->all_found);
+}
+
 static int sync_guarded(void *arg)
 {
   struct pipeline *p = arg;
-  sl_program_copy_into(p->program, p->input);
-  p->all_found = sl_heap_calloc(&p->scratch, p->program->kernels.len + 1u, sizeof *p->all_found);
+  copy_input(p);
   return run_passes(p);
 }
 
@@ -267,17 +277,14 @@ int sluice_sync(sluice_program **out, const sluice_program *program, const sluic
 static int count_guarded(void *arg)
 {
   struct pipeline *p = arg;
-  sl_program_copy_into(p->program, p->input);
+  copy_input(p);
   choose_kernel(p, p->only_kernel);
-  sl_expand_copies(p->program, p->kernel);
-  struct found found = { 0 };
-  p->found = &found;
+  (void)pass_expand(p);
   int status = pass_deps(p);
   if (status != SLUICE_OK)
     return status;
   (void)pass_reduce(p);
-  struct sl_allocation allocation = { p->program, p->kernel, p->target, &p->report, name_of(SLUICE_ALLOC_PER_LOOP),
-                                      SL_SHARE_BLOCK, SLUICE_CLEANUP_NONE, found.heap, found.edges };
+  struct sl_allocation allocation = allocation_of(p);
   sl_count_published_registers(&p->published_registers, &allocation);
   return SLUICE_OK;
 }
@@ -286,7 +293,8 @@ int sluice_published_registers(uint64_t *count, const sluice_program *program, s
                                const sluice_targets *targets)
 {
   assert(count && program && targets && kernel < program->kernels.len);
-  struct pipeline p = { .input = program, .targets = targets, .only_kernel = (uint32_t)kernel };
+  const sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
+  struct pipeline p = { .input = program, .targets = targets, .options = &options, .only_kernel = (uint32_t)kernel };
   int status = work_on_copy(&p, count_guarded, NULL);
   *count = p.published_registers;
   if (status == SLUICE_OK)
