@@ -18,8 +18,9 @@ import sys
 TABLE2 = pathlib.Path(__file__).resolve().parent / "table2"
 ROWS = ["add_many", "adamw", "flash_attn", "rmsnorm", "tiled_matmul", "tiled_matmul_k", "moe_384", "moe_2048", "moe_4096"]
 WIDE = {"flash_attn": 0.15, "tiled_matmul": 0.15}  # the others: 0.10
-# Rows in which no engine waits for something in every loop, so that the rule gives registers that nothing would use.
-BELOW_RULE = {"add_many", "tiled_matmul"}
+# Rows of one loop, whose engines have a use for all registers that the rule gives. In nests, and where the loop itself carries
+# nothing, it gives some that nothing would use.
+ALL_OF_RULE = {"adamw", "rmsnorm", "moe_384", "moe_2048", "moe_4096"}
 PUBLISHED = "--cleanup=none"
 
 
@@ -62,7 +63,7 @@ def is_faster(kernel):
 
 def keeps_rule(name, row):
     used, rule = row["wait_registers"], row["rule_registers"]
-    return used < rule if name in BELOW_RULE else used == rule
+    return used == rule if name in ALL_OF_RULE else used <= rule
 
 
 def ratios(kernels):
