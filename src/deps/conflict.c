@@ -34,6 +34,8 @@ struct question {
   sl_index outside;     /* block whose loops, with those around it, are in the same iteration for both */
   int64_t trips;
   struct sl_fixed fixed; /* body 0: none */
+  sl_index shifted;      /* body of a loop outside whose iterations are `shift` apart, not the same; 0: none */
+  int64_t shift;
   struct dimension dims[DIMS_MAX];
   uint32_t dim_count;
   int64_t period;       /* iterations after which all parts repeat, or all there are */
@@ -80,6 +82,11 @@ static enum class class_of_sum(const struct question *q, sl_sum sum)
 
 /* ---- building the dimensions ---- */
 
+static bool in_range(int64_t value, int64_t most)
+{
+  return -most <= value && value <= most;
+}
+
 static int64_t greatest_divisor(int64_t a, int64_t b)
 {
   while (b) {
@@ -122,11 +129,6 @@ static bool share(struct question *q, uint32_t atom)
   return true;
 }
 
-static bool in_range(int64_t value, int64_t most)
-{
-  return -most <= value && value <= most;
-}
-
 /* The period of an atom in the iteration; 0 when it is not small. */
 static int64_t period_of(const struct question *q, uint32_t index)
 {
@@ -162,10 +164,28 @@ static bool add_part(struct question *q, struct dimension *dim, uint32_t atom, i
   return true;
 }
 
+/* A term of the loop whose iterations are a fixed number apart. */
+static void add_shifted(struct question *q, struct dimension *dim, uint32_t atom, int64_t consumer, int64_t producer)
+{
+  int64_t by, constant;
+  if (consumer == producer && q->forms->atoms.data[atom].kind == SL_ATOM_LOOP &&
+      !__builtin_mul_overflow(producer, q->shift, &by) && !__builtin_add_overflow(dim->constant, by, &constant) &&
+      in_range(constant, ELEMENT_MAX)) {
+    dim->constant = constant;
+    return;
+  }
+  add_free(q, dim, atom, consumer);
+  add_free(q, dim, atom, -producer);
+}
+
 /* A term that the consumer has with one factor and the producer with another; 0 = not at all. */
 static void add_term(struct question *q, struct dimension *dim, uint32_t atom, int64_t consumer, int64_t producer)
 {
   enum class class = class_of(q, atom);
+  if (class == SHARED && q->shifted && sl_atom_depends(q->forms, atom, q->shifted)) {
+    add_shifted(q, dim, atom, consumer, producer);
+    return;
+  }
   if (class == SHARED) {
     add_free(q, dim, atom, consumer - producer);
     return;
@@ -393,7 +413,7 @@ static void narrow(const struct question *q, const struct dimension *dim, int64_
   bool has_high = rest.min != SL_NO_MIN && !__builtin_sub_overflow(dim->high - dim->constant, rest.min, &high);
   if (slope == 0) {
     if ((has_low && low > 0) || (has_high && high < 0))
-      *max = 0;
+      *max = SL_NO_MIN;
     return;
   }
   if (slope < 0) { /* as if both signs were turned */
@@ -489,4 +509,18 @@ bool sl_conflict_at(struct sl_footprints *f, const struct sl_footprint *producer
   ask(&q, f, producer, consumer);
   settle_period(&q);
   return (trips == SL_NO_MAX || k < trips) && overlaps_at(&q, k);
+}
+
+bool sl_conflict_inner(struct sl_footprints *f, const struct sl_footprint *producer, const struct sl_footprint *consumer,
+                       sl_index outer, int64_t k, sl_index inner, int64_t trips, int64_t *least)
+{
+  struct question q = { .carrying = inner, .outside = sl_block_parent(f->kernel, inner), .trips = trips,
+                        .shifted = outer, .shift = k };
+  ask(&q, f, producer, consumer);
+  settle_period(&q);
+  int64_t min = trips == SL_NO_MAX ? SL_NO_MIN : 1 - trips, max = trips == SL_NO_MAX ? SL_NO_MAX : trips - 1;
+  for (uint32_t i = 0; i < q.dim_count; i++)
+    narrow(&q, &q.dims[i], &min, &max);
+  *least = min;
+  return !q.has_parts && min != SL_NO_MIN;
 }

@@ -420,6 +420,39 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
   return true;
 }
 
+enum { INNER_MAX = 64 };
+
+/* The inner distance of a vector that says more exactly what is carried by the loop around: the producer stands directly in the
+ * loop inside, which stands directly in the one around. Not above 0, so that all earlier visits are over as well; false
+ * when the whole visit has to be over, or it is not known. */
+static bool inner_distance(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c, sl_index outer,
+                           uint32_t k, sl_index inner, int32_t *distance)
+{
+  int64_t least, trips = sl_footprint_trips(&in->f, inner);
+  if (p->block != inner || sl_block_parent(in->kernel, inner) != outer ||
+      !sl_conflict_inner(&in->f, p, c, outer, k, inner, trips, &least))
+    return false;
+  least = least > 0 ? 0 : least;
+  *distance = (int32_t)least;
+  return least >= -INNER_MAX && (trips == SL_NO_MAX || least > 1 - trips);
+}
+
+/* Carried by a loop around the innermost one, and not across: a vector if all accesses of the two say one of the same outer
+ * distance, else the outer distance alone. */
+static void put_outer(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c, sl_index outer,
+                      uint32_t k, sl_index inner)
+{
+  int32_t distance = 0;
+  bool is_vector = inner_distance(in, p, c, outer, k, inner, &distance);
+  const struct sl_edge *before = find_edge(in, p, c, outer);
+  bool is_same = !before || (sl_edge_is_vector(before) && before->k == k);
+  if (before && is_same && before->inner_k < distance)
+    distance = before->inner_k;
+  struct sl_edge *edge = put_edge(in, p, c, outer, k);
+  edge->inner_block = is_vector && is_same ? inner : SL_NONE;
+  edge->inner_k = is_vector && is_same ? distance : 0;
+}
+
 static void meet_carried(struct inference *in, const struct meeting *meeting, uint32_t producer)
 {
   const struct sl_footprint *p = access_at(in, producer), *c = access_at(in, meeting->consumer);
@@ -437,7 +470,7 @@ static void meet_carried(struct inference *in, const struct meeting *meeting, ui
   if (inner == meeting->carrying)
     remember(in, put_edge(in, p, c, meeting->carrying, k));
   else if (!goes_across(in, p, c, meeting->carrying, inner))
-    (void)put_edge(in, p, c, meeting->carrying, k);
+    put_outer(in, p, c, meeting->carrying, k, inner);
 }
 
 static void begin_consumer(struct inference *in)
