@@ -5,6 +5,7 @@
 #include <sluice/base.h>
 #include <sluice/builder.h>
 #include <sluice/check.h>
+#include <sluice/deps.h>
 #include <sluice/diag.h>
 #include <sluice/explain.h>
 #include <sluice/program.h>

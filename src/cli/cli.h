@@ -137,6 +137,9 @@ int cli_load(sluice_program **program, const struct cli_call *call, const struct
  * *program is to be freed in any case. */
 int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
                       const sluice_targets *targets);
+/* The same and applies every --define. */
+int cli_load_defined(sluice_program **program, const struct cli_call *call, const char *path,
+                     const sluice_targets *targets);
 
 /* ---- inputs.c ---- */
 
@@ -281,10 +284,28 @@ struct json_t *cli_json_text(const char *text);
 /* Prints and ends a document; NULL is a failure to make it. Returns an exit code. */
 int cli_print_json(struct json_t *root);
 
+/* ---- dependences.c, graph.c: the dependences of a kernel ---- */
+
+/* What is shown of one kernel. */
+struct cli_dependences {
+  const char *kernel;
+  const sluice_deps_result *result;
+  const char *memory_class; /* only what meets in memory of this class; NULL: all */
+  bool with_implied;        /* also what needs no wait */
+};
+/* Whether a dependence is to be shown. */
+bool cli_dependence_is_shown(const struct cli_dependences *shown, const sluice_dep *dep);
+/* Whether waits have to enforce it. */
+bool cli_dependence_is_kept(const sluice_dep *dep);
+void cli_print_dependences(FILE *file, const struct cli_dependences *shown);
+/* All of one kernel, the others only left out by memory class; NULL is a failure to make it. */
+struct json_t *cli_json_of_dependences(const struct cli_dependences *shown);
+void cli_print_graph(FILE *file, const struct cli_dependences *shown);
+
 /* ---- commands ---- */
 
 extern const struct cli_option cli_sync_options[], cli_check_options[], cli_fmt_options[], cli_targets_options[],
-    cli_bench_options[], cli_sim_options[], cli_explain_options[], cli_no_options[];
+    cli_bench_options[], cli_sim_options[], cli_explain_options[], cli_deps_options[], cli_no_options[];
 int cli_sync(struct cli_call *call);
 int cli_check(struct cli_call *call);
 int cli_fmt(struct cli_call *call);
@@ -292,6 +313,7 @@ int cli_targets(struct cli_call *call);
 int cli_bench(struct cli_call *call);
 int cli_sim(struct cli_call *call);
 int cli_explain(struct cli_call *call);
+int cli_deps(struct cli_call *call);
 int cli_rules(struct cli_call *call);
 int cli_help(struct cli_call *call);
 

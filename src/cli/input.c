@@ -119,14 +119,27 @@ int cli_load(sluice_program **program, const struct cli_call *call, const struct
   return cli_exit_code(status);
 }
 
-int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
-                      const sluice_targets *targets)
+static int load_verified(sluice_program **program, const struct cli_call *call, const char *path,
+                         const sluice_targets *targets, bool with_defines)
 {
   struct cli_text text;
   *program = NULL;
   if (!cli_read(&text, path))
     return CLI_BAD;
-  int code = cli_load_as_written(program, call, &text, cli_is_json(call, path));
+  bool is_json = cli_is_json(call, path);
+  int code = with_defines ? cli_load(program, call, &text, is_json) : cli_load_as_written(program, call, &text, is_json);
   free(text.data);
   return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, targets, &cli_sink)) : code;
+}
+
+int cli_load_verified(sluice_program **program, const struct cli_call *call, const char *path,
+                      const sluice_targets *targets)
+{
+  return load_verified(program, call, path, targets, false);
+}
+
+int cli_load_defined(sluice_program **program, const struct cli_call *call, const char *path,
+                     const sluice_targets *targets)
+{
+  return load_verified(program, call, path, targets, true);
 }

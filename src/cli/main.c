@@ -14,6 +14,11 @@ const struct cli_command cli_commands[] = {
     "and "
     "the exit code is that of the worst.",
     cli_sync_options, 0, (unsigned)-1, cli_sync },
+  { "deps", "show the dependences of kernels and why each is there", "FILE [A B]",
+    "Prints every dependence that waits have to enforce, under its consumer: kind, distance, producer, the two accesses and what "
+    "they have in common; then how many need no wait, and why. --explain says why there is or is not a dependence of "
+    "instruction B on instruction A. The form of the kinds, distances and overlaps: docs/deps.md.",
+    cli_deps_options, 1, 3, cli_deps },
   { "check", "judge synchronized kernels: races, deadlocks, waits that are not needed", "FILE",
     "Runs each kernel for many trip counts and conditions, and decides for every instance of every dependence whether "
     "the "

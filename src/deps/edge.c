@@ -64,16 +64,25 @@ static const char *block_text(const sl_program *program, const struct sl_kernel 
   return sl_stmt_branch(kernel, owner)->then_block == block ? "then" : "else";
 }
 
-static void print_found(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge)
+void sl_edge_print_distances(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                             const struct sl_edge *edge)
+{
+  if (edge->k == 0)
+    return;
+  sl_buf_printf(buf, "%s%s: %u", edge->across ? "across " : "", block_text(program, kernel, edge->block), edge->k);
+  if (sl_edge_is_vector(edge))
+    sl_buf_printf(buf, ", %s: %d", block_text(program, kernel, edge->inner_block), edge->inner_k);
+}
+
+void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
   sl_edge_print_end(buf, program, kernel, edge->producer);
   sl_buf_puts(buf, " -> ");
   sl_edge_print_end(buf, program, kernel, edge->consumer);
   if (edge->k == 0)
     return;
-  sl_buf_printf(buf, " (%s%s: %u", edge->across ? "across " : "", block_text(program, kernel, edge->block), edge->k);
-  if (sl_edge_is_vector(edge))
-    sl_buf_printf(buf, ", %s: %d", block_text(program, kernel, edge->inner_block), edge->inner_k);
+  sl_buf_puts(buf, " (");
+  sl_edge_print_distances(buf, program, kernel, edge);
   sl_buf_putc(buf, ')');
 }
 
@@ -93,7 +102,7 @@ static void print_line(sl_buf *buf, const sl_program *program, const struct sl_k
 void sl_edge_print(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
   if (edge->line == SL_NO_LINE)
-    print_found(buf, program, kernel, edge);
+    sl_edge_print_ends(buf, program, kernel, edge);
   else
     print_line(buf, program, kernel, edge->line);
 }

@@ -59,6 +59,11 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
 
 /* "ld -> ex (i: 2)", as its line is written or would be. */
 void sl_edge_print(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge);
+/* The same of the very edge: of a line that names copies, one of them. */
+void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge);
+/* What stands in the parentheses: "i: 2", "across i: 1"; nothing for the same iteration. */
+void sl_edge_print_distances(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                             const struct sl_edge *edge);
 /* "ld"; "q0.dma_copy" for an instruction without a label. */
 void sl_edge_print_end(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt);
 /* Where it is stated; where its consumer stands when it was found. */

@@ -24,6 +24,9 @@ bool sl_is_name(const char *text, size_t length);
 void sl_print_program(sl_buf *buf, const sl_program *program);
 void sl_print_expr(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index expr);
 void sl_print_cond(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, struct sl_cond cond);
+/* One operand as it is written, without the `+` of a destination that is read as well: "xt[i % 2]", "%n". */
+void sl_print_operand(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                      const struct sl_operand *operand);
 /* One statement as it would be printed, in one line, without clauses' line breaks: for messages. */
 void sl_print_stmt_head(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt);
 

@@ -972,6 +972,15 @@ void sl_print_cond(sl_buf *buf, const sl_program *program, const struct sl_kerne
   put_cond(&out, cond);
 }
 
+void sl_print_operand(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                      const struct sl_operand *operand)
+{
+  struct printer out = { .buf = buf, .program = program, .kernel = kernel };
+  struct sl_operand as_source = *operand;
+  as_source.read_write = false;
+  put_operand(&out, &as_source);
+}
+
 void sl_print_stmt_head(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt)
 {
   struct printer out = { .buf = buf, .program = program, .kernel = kernel };
