@@ -1,7 +1,10 @@
 /* call.c: see call.h. */
 #include "api/call.h"
 
+#include <assert.h>
 #include <stdio.h>
+
+#include "ir/ir.h"
 
 void sl_call_begin(struct sl_call *call, sl_program *program, const sluice_sink *sink)
 {
@@ -42,5 +45,37 @@ int sl_call_run(struct sl_call *call, int (*work)(void *arg), void *arg)
   struct run run = { call, work, arg };
   int status = sl_guard_run(&call->program->guard, run_and_count, &run);
   sl_heap_free_all(&call->scratch);
+  return status;
+}
+
+static int copy_and_work(void *arg)
+{
+  struct sl_kernel_call *call = arg;
+  sl_program_copy_into(call->program, call->input);
+  call->kernel = call->program->kernels.data[call->number];
+  call->target = sl_target_find(call->targets, sl_text(call->program, call->kernel->target));
+  assert(call->target && "the program is verified, so its target is known");
+  sl_expand_copies(call->program, call->kernel);
+  return call->work(call->arg);
+}
+
+int sl_kernel_call_run(struct sl_kernel_call *call, sl_guard *guard, const sluice_sink *sink, int (*work)(void *arg),
+                       void *arg)
+{
+  assert(call->number < call->input->kernels.len);
+  call->work = work;
+  call->arg = arg;
+  call->program = sl_program_new(call->input->source.name, NULL, 0);
+  if (!call->program)
+    return SLUICE_E_NO_MEMORY;
+  call->program->heap.guard = guard;
+  sl_heap_init(&call->scratch, guard);
+  call->source = call->origin ? call->origin->source : call->input->source;
+  call->source.heap = &call->scratch;
+  memset(&call->source.lines, 0, sizeof call->source.lines);
+  sl_report_init(&call->report, &call->scratch, sink, &call->source);
+  int status = sl_guard_run(guard, copy_and_work, call);
+  sl_heap_free_all(&call->scratch);
+  sluice_program_free(call->program);
   return status;
 }

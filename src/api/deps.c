@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/call.h"
 #include "deps/deps.h"
 #include "deps/overlap.h"
 #include "deps/reduce.h"
@@ -23,17 +24,9 @@ struct sluice_deps_result {
 };
 
 struct deps_call {
+  struct sl_kernel_call call;
   sluice_deps_result *result;
-  const sluice_program *input;
-  size_t kernel_number;
-  const sluice_targets *targets;
   const sluice_deps_options *options;
-  sl_program *program; /* the copy */
-  struct sl_kernel *kernel;
-  const struct sl_target *target;
-  sl_source source;
-  sl_heap scratch;
-  sl_report report;
   sl_edges edges;
   sl_reductions reductions;
   struct sl_accesses accesses;
@@ -43,10 +36,14 @@ struct deps_call {
   sl_buf text;                  /* of what is being made */
 };
 
+_Static_assert((int)SLUICE_DEP_STATED == SL_EDGE_STATED && (int)SLUICE_DEP_FLOW == SL_EDGE_FLOW &&
+                   (int)SLUICE_DEP_ANTI == SL_EDGE_ANTI && (int)SLUICE_DEP_OUTPUT == SL_EDGE_OUTPUT &&
+                   (int)SLUICE_DEP_ORDERED == SL_EDGE_ORDERED && (int)SLUICE_DEP_INDEX == SL_EDGE_INDEX,
+               "the public kinds are those of edges");
+
 const char *sluice_dep_kind_name(enum sluice_dep_kind kind)
 {
-  static const char *const names[] = { "stated", "flow", "anti", "output", "ordered", "index" };
-  return names[kind];
+  return sl_edge_kind_name((enum sl_edge_kind)kind);
 }
 
 const char *sluice_dep_status_name(enum sluice_dep_status status)
@@ -72,19 +69,19 @@ static const char *keep_text(struct deps_call *call)
 
 static const char *name_text(const struct deps_call *call, sl_name name)
 {
-  return sl_text(call->program, name);
+  return sl_text(call->call.program, name);
 }
 
 /* ---- blocks and instructions ---- */
 
 static void add_block(struct deps_call *call, sl_index block, const char *name, const char *text, sl_loc loc)
 {
-  sl_index owner = call->kernel->blocks.data[block].owner;
-  sl_place place = sl_source_place(&call->source, loc);
-  sl_index parent = sl_block_parent(call->kernel, block);
+  sl_index owner = call->call.kernel->blocks.data[block].owner;
+  sl_place place = sl_source_place(&call->call.source, loc);
+  sl_index parent = sl_block_parent(call->call.kernel, block);
   sluice_deps_block row = { .name = keep(call, name), .text = keep(call, text),
                             .parent = parent ? call->block_number[parent] : 0,
-                            .is_loop = owner && call->kernel->stmts.data[owner].kind == SL_STMT_LOOP,
+                            .is_loop = owner && call->call.kernel->stmts.data[owner].kind == SL_STMT_LOOP,
                             .line = place.line, .column = place.column };
   call->block_number[block] = call->result->blocks.len;
   sl_vec_add(&call->result->heap, &call->result->blocks, row);
@@ -92,16 +89,16 @@ static void add_block(struct deps_call *call, sl_index block, const char *name, 
 
 static void add_loop(struct deps_call *call, sl_index stmt)
 {
-  const struct sl_loop *loop = sl_stmt_loop(call->kernel, stmt);
-  sl_print_stmt_head(&call->text, call->program, call->kernel, stmt);
-  add_block(call, loop->body, name_text(call, loop->var), keep_text(call), call->kernel->stmts.data[stmt].loc);
+  const struct sl_loop *loop = sl_stmt_loop(call->call.kernel, stmt);
+  sl_print_stmt_head(&call->text, call->call.program, call->call.kernel, stmt);
+  add_block(call, loop->body, name_text(call, loop->var), keep_text(call), call->call.kernel->stmts.data[stmt].loc);
 }
 
 static void add_arms(struct deps_call *call, sl_index stmt)
 {
-  const struct sl_branch *branch = sl_stmt_branch(call->kernel, stmt);
-  sl_loc loc = call->kernel->stmts.data[stmt].loc;
-  sl_print_stmt_head(&call->text, call->program, call->kernel, stmt);
+  const struct sl_branch *branch = sl_stmt_branch(call->call.kernel, stmt);
+  sl_loc loc = call->call.kernel->stmts.data[stmt].loc;
+  sl_print_stmt_head(&call->text, call->call.program, call->call.kernel, stmt);
   add_block(call, branch->then_block, "then", keep_text(call), loc);
   if (branch->else_block)
     add_block(call, branch->else_block, "else", "else", loc);
@@ -109,16 +106,16 @@ static void add_arms(struct deps_call *call, sl_index stmt)
 
 static void add_instruction(struct deps_call *call, sl_index stmt)
 {
-  const struct sl_op *op = sl_stmt_op(call->kernel, stmt);
+  const struct sl_op *op = sl_stmt_op(call->call.kernel, stmt);
   enum sl_op_class op_class = sl_opcode_table[op->code].op_class;
   if (op_class == SL_CLASS_REGISTER || op_class == SL_CLASS_SEMAPHORE)
     return;
-  sl_place place = sl_source_place(&call->source, call->kernel->stmts.data[stmt].loc);
-  sl_edge_print_end(&call->text, call->program, call->kernel, stmt);
+  sl_place place = sl_source_place(&call->call.source, call->call.kernel->stmts.data[stmt].loc);
+  sl_edge_print_end(&call->text, call->call.program, call->call.kernel, stmt);
   sluice_deps_instruction row = { .name = keep_text(call),
-                                  .stream = keep(call, name_text(call, call->kernel->streams.data[op->stream].name)),
+                                  .stream = keep(call, name_text(call, call->call.kernel->streams.data[op->stream].name)),
                                   .opcode = keep(call, name_text(call, op->opcode)),
-                                  .block = call->block_number[call->kernel->stmts.data[stmt].block],
+                                  .block = call->block_number[call->call.kernel->stmts.data[stmt].block],
                                   .line = place.line, .column = place.column };
   call->instruction_number[stmt] = call->result->instructions.len;
   sl_vec_add(&call->result->heap, &call->result->instructions, row);
@@ -126,9 +123,9 @@ static void add_instruction(struct deps_call *call, sl_index stmt)
 
 static void add_tree(struct deps_call *call)
 {
-  const struct sl_kernel *kernel = call->kernel;
-  call->block_number = sl_heap_calloc(&call->scratch, kernel->blocks.len, sizeof *call->block_number);
-  call->instruction_number = sl_heap_calloc(&call->scratch, kernel->stmts.len, sizeof *call->instruction_number);
+  const struct sl_kernel *kernel = call->call.kernel;
+  call->block_number = sl_heap_calloc(&call->call.scratch, kernel->blocks.len, sizeof *call->block_number);
+  call->instruction_number = sl_heap_calloc(&call->call.scratch, kernel->stmts.len, sizeof *call->instruction_number);
   add_block(call, kernel->root, "", name_text(call, kernel->name), kernel->loc);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     switch ((enum sl_stmt_kind)kernel->stmts.data[at].kind) {
@@ -153,8 +150,8 @@ static void add_class(struct deps_call *call, const char *name)
 
 static void add_classes(struct deps_call *call)
 {
-  for (uint32_t i = 0; i < call->target->spaces.len; i++)
-    add_class(call, call->target->spaces.data[i].memory_class);
+  for (uint32_t i = 0; i < call->call.target->spaces.len; i++)
+    add_class(call, call->call.target->spaces.data[i].memory_class);
   add_class(call, SL_CLASS_ALIAS);
 }
 
@@ -169,11 +166,11 @@ static bool has_accesses(const struct sl_edge *edge)
 static sluice_dep_end end_of(struct deps_call *call, const struct sl_edge *edge, sl_index stmt, uint16_t number)
 {
   sluice_dep_end end = { .instruction = call->instruction_number[stmt], .access = "", .buffer = "" };
-  const struct sl_op *op = sl_stmt_op(call->kernel, stmt);
+  const struct sl_op *op = sl_stmt_op(call->call.kernel, stmt);
   if (edge->kind == SL_EDGE_STATED)
     return end;
-  const struct sl_operand *operand = &call->kernel->operands.data[op->first_operand + number];
-  sl_print_operand(&call->text, call->program, call->kernel, operand);
+  const struct sl_operand *operand = &call->call.kernel->operands.data[op->first_operand + number];
+  sl_print_operand(&call->text, call->call.program, call->call.kernel, operand);
   end.access = keep_text(call);
   if (has_accesses(edge))
     end.buffer = keep(call, name_text(call, (sl_name)operand->value));
@@ -208,20 +205,6 @@ static sluice_dep_overlap overlap_of(struct deps_call *call, const struct sl_edg
   return row;
 }
 
-static enum sluice_dep_kind kind_of(enum sl_edge_kind kind)
-{
-  switch (kind) {
-  case SL_EDGE_STATED: return SLUICE_DEP_STATED;
-  case SL_EDGE_FLOW: return SLUICE_DEP_FLOW;
-  case SL_EDGE_ANTI: return SLUICE_DEP_ANTI;
-  case SL_EDGE_OUTPUT: return SLUICE_DEP_OUTPUT;
-  case SL_EDGE_ORDERED: return SLUICE_DEP_ORDERED;
-  case SL_EDGE_INDEX: return SLUICE_DEP_INDEX;
-  }
-  assert(false && "unknown kind of dependence");
-  return SLUICE_DEP_STATED;
-}
-
 static enum sluice_dep_status status_of(enum sl_reduction what)
 {
   switch (what) {
@@ -251,16 +234,16 @@ static void add_status(struct deps_call *call, uint32_t edge, sluice_dep *row)
 static void add_edge(struct deps_call *call, uint32_t number)
 {
   const struct sl_edge *edge = &call->edges.data[number];
-  sl_place place = sl_source_place(&call->source, sl_edge_loc(call->kernel, edge));
-  sluice_dep row = { .kind = kind_of((enum sl_edge_kind)edge->kind), .block = call->block_number[edge->block],
+  sl_place place = sl_source_place(&call->call.source, sl_edge_loc(call->call.kernel, edge));
+  sluice_dep row = { .kind = (enum sluice_dep_kind)edge->kind, .block = call->block_number[edge->block],
                      .distance = edge->k, .across = edge->across, .is_vector = sl_edge_is_vector(edge),
                      .inner_distance = edge->inner_k, .line = place.line, .column = place.column };
   row.producer = end_of(call, edge, edge->producer, edge->producer_operand);
   row.consumer = end_of(call, edge, edge->consumer, edge->consumer_operand);
   row.inner_block = row.is_vector ? call->block_number[edge->inner_block] : 0;
-  sl_edge_print_ends(&call->text, call->program, call->kernel, edge);
+  sl_edge_print_ends(&call->text, call->call.program, call->call.kernel, edge);
   row.text = keep_text(call);
-  sl_edge_print_distances(&call->text, call->program, call->kernel, edge);
+  sl_edge_print_distances(&call->text, call->call.program, call->call.kernel, edge);
   row.distances = keep_text(call);
   row.overlap = overlap_of(call, edge);
   add_status(call, number, &row);
@@ -284,8 +267,8 @@ static int by_place(const void *x, const void *y)
 static void add_edges(struct deps_call *call)
 {
   uint32_t count = call->edges.len;
-  struct order *order = sl_heap_alloc(&call->scratch, (count + 1u) * sizeof *order);
-  call->edge_number = sl_heap_alloc(&call->scratch, (count + 1u) * sizeof *call->edge_number);
+  struct order *order = sl_heap_alloc(&call->call.scratch, (count + 1u) * sizeof *order);
+  call->edge_number = sl_heap_alloc(&call->call.scratch, (count + 1u) * sizeof *call->edge_number);
   for (uint32_t i = 0; i < count; i++)
     order[i] = (struct order){ call->instruction_number[call->edges.data[i].consumer],
                                call->instruction_number[call->edges.data[i].producer], i };
@@ -298,43 +281,22 @@ static void add_edges(struct deps_call *call)
 
 /* ---- the call ---- */
 
-static int deps_guarded(void *arg)
+static int find(void *arg)
 {
   struct deps_call *call = arg;
-  sl_program_copy_into(call->program, call->input);
-  call->kernel = call->program->kernels.data[call->kernel_number];
-  call->target = sl_target_find(call->targets, name_text(call, call->kernel->target));
-  assert(call->target && "the program is verified, so its target is known");
-  sl_expand_copies(call->program, call->kernel);
-  int status = sl_deps_resolve(&call->edges, &call->scratch, call->program, call->kernel, call->target, &call->report);
+  const struct sl_kernel_call *on = &call->call;
+  sl_heap *scratch = &call->call.scratch;
+  int status = sl_deps_resolve(&call->edges, scratch, on->program, on->kernel, on->target, &call->call.report);
   if (status != SLUICE_OK)
     return status;
   if (call->options->reduce)
-    sl_deps_reduce(&call->reductions, &call->scratch, call->kernel, call->target, &call->edges);
-  sl_accesses_init(&call->accesses, &call->scratch, call->program, call->kernel, call->target);
-  sl_buf_init(&call->text, &call->scratch);
+    sl_deps_reduce(&call->reductions, scratch, on->kernel, on->target, &call->edges);
+  sl_accesses_init(&call->accesses, scratch, on->program, on->kernel, on->target);
+  sl_buf_init(&call->text, scratch);
   add_tree(call);
   add_classes(call);
   add_edges(call);
   return SLUICE_OK;
-}
-
-static int run(struct deps_call *call, const sluice_sink *sink)
-{
-  sl_guard *guard = &call->result->guard;
-  call->program = sl_program_new(call->input->source.name, NULL, 0);
-  if (!call->program)
-    return SLUICE_E_NO_MEMORY;
-  call->program->heap.guard = guard;
-  sl_heap_init(&call->scratch, guard);
-  call->source = call->input->source; /* a view with a table of lines of its own */
-  call->source.heap = &call->scratch;
-  memset(&call->source.lines, 0, sizeof call->source.lines);
-  sl_report_init(&call->report, &call->scratch, sink, &call->source);
-  int status = sl_guard_run(guard, deps_guarded, call);
-  sl_heap_free_all(&call->scratch);
-  sluice_program_free(call->program);
-  return status;
 }
 
 int sluice_deps(sluice_deps_result **out, const sluice_program *program, size_t kernel, const sluice_targets *targets,
@@ -346,9 +308,9 @@ int sluice_deps(sluice_deps_result **out, const sluice_program *program, size_t 
   if (!result)
     return SLUICE_E_NO_MEMORY;
   sl_heap_init(&result->heap, &result->guard);
-  struct deps_call call = { .result = result, .input = program, .kernel_number = kernel, .targets = targets,
+  struct deps_call call = { .call = { .input = program, .number = kernel, .targets = targets }, .result = result,
                             .options = options };
-  int status = run(&call, sink);
+  int status = sl_kernel_call_run(&call.call, &result->guard, sink, find, &call);
   if (status == SLUICE_OK)
     *out = result;
   else

@@ -42,6 +42,12 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
 
 /* ---- text ---- */
 
+const char *sl_edge_kind_name(enum sl_edge_kind kind)
+{
+  static const char *const names[] = { "stated", "flow", "anti", "output", "ordered", "index" };
+  return names[kind];
+}
+
 void sl_edge_print_end(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt)
 {
   const struct sl_op *op = sl_stmt_op(kernel, stmt);

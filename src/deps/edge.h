@@ -57,6 +57,8 @@ sl_index sl_common_block_of(const struct sl_kernel *kernel, sl_index x, sl_index
 /* Whether `outer` is `block` or a block around it. O(depth). */
 bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index block);
 
+/* "stated", "flow", "anti", "output", "ordered", "index". */
+const char *sl_edge_kind_name(enum sl_edge_kind kind);
 /* "ld -> ex (i: 2)", as its line is written or would be. */
 void sl_edge_print(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge);
 /* The same of the very edge: of a line that names copies, one of them. */

@@ -220,6 +220,11 @@ static struct sl_interval bytes_of(const struct sl_forms *forms, const struct sl
   return intersect(all, spread(forms, access->bytes, access->byte_sum));
 }
 
+static bool is_by_element(const struct sl_footprint *a, const struct sl_footprint *b)
+{
+  return a->buffer == b->buffer && a->first_dim != SL_NO_DIMS && b->first_dim != SL_NO_DIMS;
+}
+
 struct sl_overlap sl_overlap_of(struct sl_accesses *accesses, const struct sl_footprint *producer,
                                 const struct sl_footprint *consumer, const struct sl_edge *edge)
 {
@@ -230,9 +235,7 @@ struct sl_overlap sl_overlap_of(struct sl_accesses *accesses, const struct sl_fo
   struct sl_overlap overlap = { .memory_class = is_alias ? SL_CLASS_ALIAS : f->target->spaces.data[from->space].memory_class,
                                 .is_anywhere = is_alias || (producer->flags | consumer->flags) & SL_FOOTPRINT_ANYWHERE,
                                 .is_placed = from->is_placed && to->is_placed };
-  bool by_element = producer->buffer == consumer->buffer && producer->first_dim != SL_NO_DIMS &&
-                    consumer->first_dim != SL_NO_DIMS;
-  if (by_element) {
+  if (is_by_element(producer, consumer)) {
     overlap_elements(f, producer, consumer, edge, &overlap);
   } else {
     overlap.partitions = intersect(rows_of(&f->forms, producer), rows_of(&f->forms, consumer));
@@ -244,6 +247,35 @@ struct sl_overlap sl_overlap_of(struct sl_accesses *accesses, const struct sl_fo
 bool sl_overlap_is_empty(const struct sl_overlap *overlap)
 {
   return overlap->bytes.min >= overlap->bytes.max || overlap->partitions.min >= overlap->partitions.max;
+}
+
+static bool is_apart(struct sl_interval a, struct sl_interval b)
+{
+  struct sl_interval both = intersect(a, b);
+  return both.min >= both.max;
+}
+
+bool sl_overlap_is_disjoint(struct sl_disjoint *disjoint, const struct sl_accesses *accesses,
+                            const struct sl_footprint *producer, const struct sl_footprint *consumer)
+{
+  const struct sl_footprints *f = &accesses->footprints;
+  const struct sl_memory_buffer *memory = &f->buffers.data[consumer->buffer];
+  uint32_t count = is_by_element(producer, consumer) ? f->kernel->buffers.data[consumer->buffer].dim_count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t size = f->sizes.data[memory->first_size + i];
+    *disjoint = (struct sl_disjoint){ (int)i == memory->partition_dim, i + 1,
+                                      cover(&f->forms, &f->dims.data[producer->first_dim + i], size),
+                                      cover(&f->forms, &f->dims.data[consumer->first_dim + i], size) };
+    if (is_apart(disjoint->of_producer, disjoint->of_consumer))
+      return true;
+  }
+  if (count)
+    return false;
+  *disjoint = (struct sl_disjoint){ true, 0, rows_of(&f->forms, producer), rows_of(&f->forms, consumer) };
+  if (is_apart(disjoint->of_producer, disjoint->of_consumer))
+    return true;
+  *disjoint = (struct sl_disjoint){ false, 0, bytes_of(&f->forms, producer), bytes_of(&f->forms, consumer) };
+  return is_apart(disjoint->of_producer, disjoint->of_consumer);
 }
 
 /* ---- text ---- */

@@ -34,6 +34,14 @@ struct sl_overlap {
 struct sl_overlap sl_overlap_of(struct sl_accesses *accesses, const struct sl_footprint *producer,
                                 const struct sl_footprint *consumer, const struct sl_edge *edge);
 bool sl_overlap_is_empty(const struct sl_overlap *overlap);
+/* Why two accesses of one memory never meet, in whatever iterations. */
+struct sl_disjoint {
+  bool by_partition;
+  uint32_t index; /* that tells them apart, from 1; its elements are given. 0: bytes or partitions are */
+  struct sl_interval of_producer, of_consumer;
+};
+bool sl_overlap_is_disjoint(struct sl_disjoint *disjoint, const struct sl_accesses *accesses,
+                            const struct sl_footprint *producer, const struct sl_footprint *consumer);
 /* "SB partitions 0:128, bytes 0:2048 + 2048*(i % 2)"; "DRAM anywhere in bytes 0:65536"; an end that is not known is `?`. */
 void sl_overlap_print(sl_buf *buf, const struct sl_accesses *accesses, const struct sl_overlap *overlap);
 /* "2048*(i % 2)": a loop's variable stands for the number of its iteration. */
