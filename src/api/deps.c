@@ -10,6 +10,7 @@
 
 #include "api/call.h"
 #include "deps/deps.h"
+#include "deps/ordered.h"
 #include "deps/overlap.h"
 #include "deps/reduce.h"
 #include "ir/ir.h"
@@ -168,6 +169,8 @@ static sluice_dep_end end_of(struct deps_call *call, const struct sl_edge *edge,
   sluice_dep_end end = { .instruction = call->instruction_number[stmt], .access = "", .buffer = "" };
   const struct sl_op *op = sl_stmt_op(call->call.kernel, stmt);
   if (edge->kind == SL_EDGE_STATED)
+    return end;
+  if (number == SL_NO_OPERAND)
     return end;
   const struct sl_operand *operand = &call->call.kernel->operands.data[op->first_operand + number];
   sl_print_operand(&call->text, call->call.program, call->call.kernel, operand);

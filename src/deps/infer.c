@@ -22,6 +22,7 @@
 #include <assert.h>
 
 #include "deps/conflict.h"
+#include "deps/ordered.h"
 #include "deps/touch_map.h"
 
 struct group { /* accesses of one memory with equal varying sums */
@@ -751,5 +752,6 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
   walk(&in, kernel->root);
+  sl_deps_add_ordered(edges, heap, kernel, in.position);
   sl_heap_child_free(scratch);
 }
