@@ -47,7 +47,6 @@ static void add_buffer(struct sl_footprints *f, const sl_program *program, sl_in
   memory->element_bytes = type ? type->bytes : 1;
   memory->space = sl_target_space(f->target, sl_text(program, buffer->space));
   memory->partition_start = buffer->has_partition_start ? buffer->partition_start : 0;
-  memory->is_indices = type && strchr("iu", type->name[0]);
   measure(f, index);
   if (buffer->has_address) {
     int64_t address = known_or(sl_eval_params(&f->forms.params, buffer->address), NOT_KNOWN);

@@ -73,7 +73,6 @@ struct sl_memory_buffer {
   int64_t address;   /* 0 when not placed */
   int64_t bytes;     /* of one partition, or in all; -1 = not known */
   bool is_placed, is_aliased;
-  bool is_indices;   /* holds integers */
   uint32_t first_stride; /* into strides, one per dimension: bytes; 0 of the partition dimension, -1 = not known */
   uint32_t first_size;   /* into sizes: elements; -1 = not known */
 };

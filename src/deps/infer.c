@@ -66,6 +66,7 @@ struct inference {
   uint32_t position;           /* of the statement at hand: number in the text, from 1 */
   bool *is_weak;               /* by name: `nodep` lines name it; what bears it proves nothing */
   bool has_weak;
+  uint8_t *index_source;       /* by name of an opcode: the source that says where the others go, from 1; 0 = none */
   const sl_program *program;
   uint32_t query;              /* number of the last one: accesses remember which met them */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
@@ -91,20 +92,12 @@ static enum sl_touch_list list_of(const struct sl_footprint *access)
 
 /* ---- edges ---- */
 
-/* The tensor that says where a gather or scatter goes: whole numbers, beside an operand that is anywhere. */
+/* The source that says where a gather or scatter goes. */
 static bool is_index(const struct inference *in, const struct sl_footprint *access)
 {
   const struct sl_op *op = sl_stmt_op(in->kernel, access->stmt);
-  if (access->flags & SL_FOOTPRINT_ANYWHERE || access->operand < op->dst_count ||
-      !in->f.buffers.data[access->buffer].is_indices)
-    return false;
-  for (uint32_t i = 0; i < (uint32_t)op->dst_count + op->src_count; i++) {
-    const struct sl_operand *operand = &in->kernel->operands.data[op->first_operand + i];
-    for (uint32_t n = 0; n < operand->index_count; n++)
-      if (in->kernel->indices.data[operand->first_index + n].kind == SL_INDEX_ANY)
-        return true;
-  }
-  return false;
+  uint8_t source = in->index_source[op->opcode];
+  return source && access->operand == op->dst_count + source - 1u;
 }
 
 static enum sl_edge_kind kind_of(const struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c)
@@ -740,6 +733,18 @@ static void find_weak(struct inference *in)
   }
 }
 
+static void find_index_sources(struct inference *in)
+{
+  const struct sl_target *target = in->f.target;
+  in->index_source = sl_heap_calloc(in->heap, in->program->names.len, sizeof *in->index_source);
+  for (uint32_t i = 0; i < target->opcodes.len; i++) {
+    const struct sl_opcode_desc *opcode = &target->opcodes.data[i];
+    sl_name name = sl_names_find(&in->program->names, opcode->name, strlen(opcode->name));
+    if (name)
+      in->index_source[name] = (uint8_t)opcode->index_source; /* at most the number of operands, 100 */
+  }
+}
+
 void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
                    const struct sl_target *target)
 {
@@ -751,6 +756,7 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   in.groups_of = sl_heap_calloc(scratch, kernel->buffers.len, sizeof *in.groups_of);
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
+  find_index_sources(&in);
   walk(&in, kernel->root);
   sl_deps_add_ordered(edges, heap, kernel, in.position);
   sl_heap_child_free(scratch);

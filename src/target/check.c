@@ -197,6 +197,15 @@ static void check_reach(struct sl_reader *reader, const struct sl_opcode_desc *o
                    engine->name);
 }
 
+/* A source that may be missing cannot say where the others go. */
+static void check_index(struct sl_reader *reader, const struct sl_opcode_desc *opcode)
+{
+  sl_loc loc = opcode->about[row_of(SL_SECTION_OPCODE, "index")].loc;
+  if (opcode->index_source > (uint32_t)opcode->src_min)
+    sl_reader_fail(reader, place(reader, loc), "opcode '%s': 'index' is source %u, of %d that are always there",
+                   opcode->name, opcode->index_source, opcode->src_min);
+}
+
 static void check_opcode(struct sl_reader *reader, struct sl_opcode_desc *opcode)
 {
   const struct sl_target *target = reader->target;
@@ -206,6 +215,7 @@ static void check_opcode(struct sl_reader *reader, struct sl_opcode_desc *opcode
     opcode->dst_spaces = low_bits(target->spaces.len);
   if (opcode->src_all)
     opcode->src_spaces = low_bits(target->spaces.len);
+  check_index(reader, opcode);
   bool triggers = false;
   for (uint32_t i = 0; i < target->engines.len; i++) {
     if (!(opcode->engines >> i & 1))

@@ -114,6 +114,8 @@ static const struct sl_property opcode_properties[] = {
   BARE("shape", SL_PROPERTY_SHAPE, true, "how the shapes must match"),
   { ROW("one-bank", SL_PROPERTY_FLAG, false, "a destination lies within one bank"), .bare = true,
     .words = { "no", "yes" }, .offset = AT(sl_opcode_desc, dst_one_bank) },
+  { ROW("index", SL_PROPERTY_COUNT, false, "the source, counted from 1, that says where the others go; 0 = none"),
+    .bare = true, .offset = AT(sl_opcode_desc, index_source) },
   BARE("attrs", SL_PROPERTY_ATTRS, false, "attributes it understands"),
   { ROW("slots", SL_PROPERTY_COUNT, true, "instruction slots"), .offset = AT(sl_opcode_desc, slots) },
   { ROW("interval", SL_PROPERTY_FORMULA, true, "time until the stream may start its next operation"),

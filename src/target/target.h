@@ -75,6 +75,7 @@ struct sl_opcode_desc {
   uint64_t dst_spaces, src_spaces;           /* bit i: space i is reachable by destinations / sources */
   bool dst_one_bank;                         /* a destination must lie within one bank (matmul) */
   uint8_t shape;
+  uint32_t index_source;                        /* the source that says where the others go, from 1; 0 = none */
   uint32_t slots;                               /* instruction slots of one such operation */
   const char *interval;                         /* cost formula as written; see cost.h */
   const char *latency;                          /* completion beyond the interval */
