@@ -48,7 +48,8 @@ typedef struct sluice_deps_block {
 
 /** An instruction, each copy of `a|b.op` by itself. */
 typedef struct sluice_deps_instruction {
-  const char *name;   /**< its label; without one "q0.dma_copy" */
+  const char *name;   /**< its label; without one "e0_1", its engine and number, when dependences are found for it, else
+                           "e0.nop" */
   const char *stream; /**< that it retires on */
   const char *opcode;
   size_t block;       /**< where it stands */

@@ -1,6 +1,6 @@
 /* sluice/explain.h: why an instruction waits: text for people, JSON for programs.
  *
- * Everything is found in the synchronized kernel and its dependence lines; nothing is known of how the waits were made, so
+ * Everything is found in the synchronized kernel and its dependences; nothing is known of how the waits were made, so
  * kernels from anywhere can be explained.
  */
 #ifndef SLUICE_EXPLAIN_H
@@ -30,7 +30,7 @@ typedef struct sluice_explain_options {
   }
 
 /** Explains the waits of one instruction (each copy of it, if there are several) of a verified program: what it waits for, which
- * dependence line that is, what the semaphore counts, how the threshold is computed, what it costs; and why its other
+ * dependence that is, what the semaphore counts, how the threshold is computed, what it costs; and why its other
  * dependences have no wait. *text is freed with sluice_string_free. SLUICE_E_INPUT (reported): no instruction has the label.
  * O(statements * registers that go into one threshold + dependences). */
 SLUICE_API int sluice_explain(char **text, const sluice_program *program, size_t kernel, const char *label,

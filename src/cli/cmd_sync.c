@@ -35,7 +35,7 @@ const struct cli_option cli_sync_options[] = {
   { "target-file", 0, CLI_FILE, "FILE", "load more targets; may be repeated" },
   { "stats", 0, CLI_FLAG, NULL, "print what each kernel uses, on stderr" },
   { "passes", 0, CLI_FLAG, NULL, "list the passes in their order, and stop" },
-  { "print-after", 0, CLI_PASS, "PASS", "print the kernels after this pass (or all), on stderr; may be repeated" },
+  { "print-after", 0, CLI_PASS, "PASS", "print the kernels, or of deps and reduce the dependences, after this pass (or all), on stderr; may be repeated" },
   { "time-passes", 0, CLI_FLAG, NULL, "print the CPU time of every step, on stderr" },
   { 0 }
 };
@@ -49,6 +49,7 @@ struct step {
 
 struct watch {
   const struct cli_call *call;
+  const sluice_targets *targets;
   struct step *steps;
   size_t step_count;
 };
@@ -66,14 +67,34 @@ static double cpu_seconds(void)
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* What the passes about dependences leave is no part of the kernels: it is shown as `sluice deps` does. */
+static void print_dependences(const struct watch *watch, const sluice_program *program, bool is_reduced)
+{
+  const sluice_deps_options options = { .reduce = is_reduced };
+  for (size_t i = 0; i < sluice_program_kernel_count(program); i++) {
+    sluice_deps_result *result;
+    if (cli_exit_code(sluice_deps(&result, program, i, watch->targets, &options, NULL)) != CLI_DONE)
+      return;
+    const struct cli_dependences shown = { sluice_program_kernel_name(program, i), result, NULL, is_reduced };
+    cli_print_dependences(cli_messages(), &shown);
+    sluice_deps_result_free(result);
+  }
+}
+
 static void after_pass(void *user, const char *pass, const sluice_program *program, double seconds)
 {
   struct watch *watch = user;
   char *text;
   size_t length;
+  bool is_reduced = strcmp(pass, "reduce") == 0;
   add_step(watch, pass, seconds);
   if (!cli_has_value(watch->call, "print-after", pass) && !cli_has_value(watch->call, "print-after", "all"))
     return;
+  if (is_reduced || strcmp(pass, "deps") == 0) {
+    fprintf(cli_messages(), "# after %s\n", pass);
+    print_dependences(watch, program, is_reduced);
+    return;
+  }
   if (cli_render(&text, &length, program, false) != CLI_DONE)
     return;
   fprintf(cli_messages(), "# after %s\n", pass);
@@ -271,7 +292,7 @@ static int sync_item(void *context, size_t i)
 {
   const struct batch *batch = context;
   const struct cli_call *call = batch->call;
-  struct watch watch = { .call = call };
+  struct watch watch = { .call = call, .targets = batch->targets };
   bool shows_more = cli_has(call, "stats") || cli_has(call, "time-passes") || cli_has(call, "print-after");
   if (call->argument_count > 1 && shows_more)
     fprintf(cli_messages(), "# %s\n", call->arguments[i]);

@@ -17,7 +17,7 @@ const struct cli_command cli_commands[] = {
   { "deps", "show the dependences of kernels and why each is there", "FILE [A B]",
     "Prints every dependence that waits have to enforce, under its consumer: kind, distance, producer, the two accesses and what "
     "they have in common; then how many need no wait, and why. --explain says why there is or is not a dependence of "
-    "instruction B on instruction A. The form of the kinds, distances and overlaps: docs/deps.md.",
+    "instruction B on instruction A. Kinds, distances and overlaps are explained in docs/deps.md.",
     cli_deps_options, 1, 3, cli_deps },
   { "check", "judge synchronized kernels: races, deadlocks, waits that are not needed", "FILE",
     "Runs each kernel for many trip counts and conditions, and decides for every instance of every dependence whether "
@@ -32,7 +32,7 @@ const struct cli_command cli_commands[] = {
     "`sluice targets NAME` and docs/simulator.md.",
     cli_sim_options, 1, (unsigned)-1, cli_sim },
   { "explain", "say why an instruction waits", "FILE LABEL",
-    "Prints for each wait of the instruction until when it waits, which dependence line that is and what the two ends "
+    "Prints for each wait of the instruction until when it waits, which dependence that is and what the two ends "
     "share, who raises the semaphore, how the threshold is computed, and what the wait costs by the model of `sluice "
     "sim`; and why its other dependences have no wait. A kernel without synchronization is synchronized first.",
     cli_explain_options, 2, 2, cli_explain },
