@@ -39,7 +39,7 @@ static struct row row_of(const struct cli_dependences *shown, const sluice_dep *
 {
   size_t count;
   const sluice_deps_instruction *producer = &sluice_deps_instructions(shown->result, &count)[dep->producer.instruction];
-  bool has_distance = dep->distances[0], has_accesses = dep->producer.access[0];
+  bool has_distance = dep->distances[0], has_accesses = dep->producer.access[0] && dep->consumer.access[0];
   return (struct row){ {
       { { sluice_dep_kind_name(dep->kind), "", "" } },
       { { producer->name, "", "" } },
@@ -93,16 +93,18 @@ static void print_row(FILE *file, const struct cli_dependences *shown, const slu
                       const int widths[COLUMNS])
 {
   struct row row = row_of(shown, dep);
+  int blanks = 0; /* owed: none stand at the end of a line */
   for (int c = 0; c < COLUMNS; c++) {
     const struct cell *cell = &row.cells[c];
-    int rest = widths[c] - width_of(cell);
-    if (widths[c])
-      fprintf(file, "  %s%s%s%*s", cell->parts[0], cell->parts[1], cell->parts[2], rest, "");
+    int width = width_of(cell), before = widths[c] ? blanks + 2 : blanks;
+    if (width)
+      fprintf(file, "%*s%s%s%s", before, "", cell->parts[0], cell->parts[1], cell->parts[2]);
+    blanks = width ? widths[c] - width : before + widths[c];
   }
-  if (dep->kind == SLUICE_DEP_STATED && dep->line)
-    fprintf(file, "  line %" PRIu32, dep->line);
-  else
-    fprintf(file, "  %s", dep->overlap.text);
+  if (dep->overlap.text[0])
+    fprintf(file, "%*s%s", blanks + 2, "", dep->overlap.text);
+  else if (dep->kind == SLUICE_DEP_STATED && dep->line)
+    fprintf(file, "%*sline %" PRIu32, blanks + 2, "", dep->line);
   print_reason(file, deps, dep);
   fputc('\n', file);
 }

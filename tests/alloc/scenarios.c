@@ -491,6 +491,69 @@ static int run_explain_unknown(void)
   return explain("adx", false);
 }
 
+/* Found dependences of every kind, branches, registers, an alias. */
+static const char found_text[] =
+    "kernel found(n = 8) target generic {\n"
+    "  queue q0, qg via e0\n"
+    "  buffer x : hbm f32[64, 128, 256]\n"
+    "  buffer cnt : hbm i32[64]\n"
+    "  buffer ids : hbm i32[64, 128, 4]\n"
+    "  buffer idx : sbuf i32[128p, 4] at 0\n"
+    "  buffer raw : sbuf i8[128p, 16] at 8\n"
+    "  buffer xt : sbuf f32[2, 128p, 256]\n"
+    "  buffer g : sbuf f32[128p, 256]\n"
+    "  buffer h : sbuf f32[128p, 256]\n"
+    "  alias g h\n"
+    "  loop i < n {\n"
+    "    ld: q0.op xt[i % 2] <- x[i]\n"
+    "    e0.reg_load %r <- cnt[i]\n"
+    "    if ?c {\n"
+    "      li: q0.op idx <- ids[i]\n"
+    "    } else {\n"
+    "      e0.reg_load %r <- cnt[i + 1]\n"
+    "    }\n"
+    "    a: e1|e2.op raw[:, 0:4]\n"
+    "    ga: qg.gather g <- x[%r, ?], idx\n"
+    "    st: e3.op h <- xt[i % 2]\n"
+    "  }\n"
+    "  dep ld -> st (i: 1)\n"
+    "  nodep a -> ga \"why\"\n"
+    "}\n";
+
+static int run_dependences(void)
+{
+  struct session session;
+  const sluice_deps_options options = SLUICE_DEPS_OPTIONS_INIT;
+  sluice_deps_result *result = NULL;
+  int status = open_program(&session, found_text);
+  if (status == SLUICE_OK)
+    status = sluice_deps(&result, session.program, 0, scenario_targets, &options, &sink);
+  sluice_deps_result_free(result);
+  end(&session);
+  return status;
+}
+
+static int explain_dependence(const char *producer, const char *consumer)
+{
+  struct session session;
+  int status = open_program(&session, found_text);
+  if (status == SLUICE_OK)
+    status = sluice_deps_explain(&session.text, session.program, 0, producer, consumer, scenario_targets, &sink);
+  end(&session);
+  return status;
+}
+
+static int run_explain_dependence(void)
+{
+  int status = explain_dependence("a", "ga");
+  return status == SLUICE_OK ? explain_dependence("ld", "st") : status;
+}
+
+static int run_explain_unknown_dependence(void)
+{
+  return explain_dependence("ld", "sto");
+}
+
 static bool take(void *user, const char *text, size_t length)
 {
   (void)user;
@@ -622,6 +685,9 @@ const struct scenario scenarios[] = {
   { "why an instruction waits", run_explain, SLUICE_OK },
   { "why an instruction waits, as JSON", run_explain_json, SLUICE_OK },
   { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
+  { "dependences", run_dependences, SLUICE_OK },
+  { "why there is a dependence", run_explain_dependence, SLUICE_OK },
+  { "why an unknown instruction has a dependence", run_explain_unknown_dependence, SLUICE_E_INPUT },
   { "chart", run_chart, SLUICE_OK },
   { "builder", run_builder, SLUICE_OK },
   { "builder given up", run_builder_given_up, SLUICE_OK },
