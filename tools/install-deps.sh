@@ -42,6 +42,7 @@ need_test() {
   first_of /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a \
            /usr/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a || need libclang-rt-@-dev
   have chromium || have chromium-browser || want chromium
+  have dot || want graphviz
 }
 
 need_format() {

@@ -90,7 +90,7 @@ typedef struct sluice_dep {
   size_t inner_block;     /**< of a vector */
   int32_t inner_distance; /**< of a vector; may be negative */
   sluice_dep_overlap overlap;
-  const size_t *path;     /**< SAME, IMPLIED, SPILLED: the dependences that imply it, in order; indices */
+  const size_t *path;     /**< SAME, IMPLIED, SPILLED: the dependences that imply it, in order; indices. Of a long way the end */
   size_t path_length;     /**< 0: only the order of the streams does */
   uint32_t line, column;  /**< of the line that states it; else of its consumer */
 } sluice_dep;

@@ -293,7 +293,7 @@ static int find(void *arg)
   if (status != SLUICE_OK)
     return status;
   if (call->options->reduce)
-    sl_deps_reduce(&call->reductions, scratch, on->kernel, on->target, &call->edges);
+    sl_deps_reduce(&call->reductions, scratch, on->program, on->kernel, on->target, &call->edges);
   sl_accesses_init(&call->accesses, scratch, on->program, on->kernel, on->target);
   sl_buf_init(&call->text, scratch);
   add_tree(call);

@@ -507,7 +507,7 @@ static int find_edges(struct explain *e)
     return status;
   sl_vec_copy(e->scratch, &e->edges, &e->all);
   sl_lines_remove(&e->edges, e->scratch, call->program, e->kernel, &call->report);
-  sl_deps_reduce(&e->reductions, e->scratch, e->kernel, call->target, &e->edges);
+  sl_deps_reduce(&e->reductions, e->scratch, e->program, e->kernel, call->target, &e->edges);
   return SLUICE_OK;
 }
 

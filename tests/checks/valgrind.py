@@ -25,6 +25,8 @@ def main():
         ["check", "--kernel=right", "--minimal", faulty],
         ["check", "--kernel=right", "--json", faulty],
         ["check", "--kernel=right", "--format=sarif", faulty],
+        ["deps", "--all", kernel],
+        ["deps", kernel, "--explain", "q0", "ld0"],
         ["bench", kernel],
         ["fmt", "--verify", kernel],
         ["targets", "trn2"],

@@ -2,8 +2,8 @@
 
 usage: documented.py DOCUMENT SLUICE [--write]
 
-A block between ``` lines whose first line is `# NAME.slu` is a file. One that starts with `$ sluice check` is that
-command, run where the files are, and its output. Numbers of events may differ. --write puts the output there.
+A block between ``` lines whose first line is `# NAME.slu` is a file. One that starts with `$ sluice check` or
+`$ sluice deps` is that command, run where the files are, and its output. Numbers of events may differ. --write puts the output there.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ import tempfile
 
 BLOCK = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"# ([a-z_]+\.slu)\n")
-COMMAND = "$ sluice check"
+COMMANDS = ("$ sluice check", "$ sluice deps")
 
 EVENTS = re.compile(r"[0-9]+ events")
 
@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as directory:
         name = NAME.match(block)
         if name:
             (pathlib.Path(directory) / name.group(1)).write_text(block, encoding="utf-8")
-        if not block.startswith(COMMAND):
+        if not block.startswith(COMMANDS):
             continue
         command = block.split("\n")[0]
         done = subprocess.run([sys.argv[2], *command.split()[2:]], cwd=directory, capture_output=True, encoding="utf-8")
