@@ -758,6 +758,6 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   find_weak(&in);
   find_index_sources(&in);
   walk(&in, kernel->root);
-  sl_deps_add_ordered(edges, heap, kernel, in.position);
+  sl_deps_add_ordered(edges, heap, kernel);
   sl_heap_child_free(scratch);
 }

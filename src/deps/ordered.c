@@ -31,7 +31,7 @@ struct use {
 struct ordered {
   sl_heap *heap;
   const struct sl_kernel *kernel;
-  const uint32_t *position;
+  uint32_t *position;         /* by statement: number in the text, from 1 */
   sl_edges *edges;
   sl_heap *edge_heap;
   sl_map slot_of;             /* (engine, register) -> slot + 1, of registers that are loaded */
@@ -279,11 +279,21 @@ static bool find_loaded(struct ordered *o)
   return o->now.len > 0;
 }
 
-void sl_deps_add_ordered(sl_edges *edges, sl_heap *heap, const struct sl_kernel *kernel, const uint32_t *position)
+static void find_positions(struct ordered *o)
+{
+  uint32_t position = 0;
+  o->position = sl_heap_calloc(o->heap, o->kernel->stmts.len, sizeof *o->position);
+  for (sl_index at = sl_walk_first(o->kernel, o->kernel->root); at; at = sl_walk_next(o->kernel, o->kernel->root, at))
+    o->position[at] = ++position;
+}
+
+void sl_deps_add_ordered(sl_edges *edges, sl_heap *heap, const struct sl_kernel *kernel)
 {
   sl_heap *scratch = sl_heap_child_new(heap);
-  struct ordered o = { .heap = scratch, .kernel = kernel, .position = position, .edges = edges, .edge_heap = heap };
-  if (find_loaded(&o))
+  struct ordered o = { .heap = scratch, .kernel = kernel, .edges = edges, .edge_heap = heap };
+  if (find_loaded(&o)) {
+    find_positions(&o);
     walk(&o, kernel->root);
+  }
   sl_heap_child_free(scratch);
 }

@@ -25,7 +25,7 @@ static void add_block(struct sl_accesses *accesses, sl_index block)
     enum sl_stmt_kind kind = (enum sl_stmt_kind)kernel->stmts.data[at].kind;
     uint32_t before = accesses->footprints.accesses.len;
     if (kind == SL_STMT_OP) {
-      sl_footprints_add(&accesses->footprints, at);
+      sl_footprints_add(&accesses->footprints, at, 0); /* nobody asks where it stands in the text */
       accesses->first_of[at] = accesses->footprints.accesses.len > before ? before + 1 : 0;
     } else if (kind == SL_STMT_LOOP) {
       add_loop(accesses, at);
