@@ -71,8 +71,10 @@ void sl_hazards_find(struct sl_relation *hazards, const struct sl_trace *trace)
         note_use(&cells[trace->cells[accesses[a].first_cell + c]], n, &accesses[a]);
     }
   }
-  for (uint64_t c = 0; c < trace->layout.cells; c++)
-    free(cells[c].uses);
+  for (uint32_t c = 0; c < trace->cell_count; c++) { /* not over all cells: most are never touched */
+    free(cells[trace->cells[c]].uses);
+    cells[trace->cells[c]].uses = NULL;
+  }
   free(cells);
 }
 
