@@ -8,7 +8,7 @@ struct history {
   struct use {
     uint32_t instance;
     bool writes;
-  } *uses;
+  } * uses;
   uint32_t count, cap;
 };
 
@@ -16,7 +16,8 @@ static bool are_aliases(const struct sl_trace *trace, uint32_t a, uint32_t b)
 {
   const struct sl_kernel *kernel = trace->view.kernel;
   for (sl_index i = 1; i < kernel->aliases.len; i++) {
-    uint32_t x = trace->layout.buffer_of[kernel->aliases.data[i].a], y = trace->layout.buffer_of[kernel->aliases.data[i].b];
+    uint32_t x = trace->layout.buffer_of[kernel->aliases.data[i].a],
+             y = trace->layout.buffer_of[kernel->aliases.data[i].b];
     if ((a == x && b == y) || (a == y && b == x))
       return true;
   }

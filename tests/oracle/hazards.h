@@ -1,5 +1,5 @@
-/* hazards.h: the flow, anti and output dependences between the instances of a run, found byte by byte: the last writer, and
- * the readers since. Knows nothing of src/deps.
+/* hazards.h: the flow, anti and output dependences between the instances of a run, found byte by byte: the last
+ * writer, and the readers since. Knows nothing of src/deps.
  */
 #ifndef SL_TESTS_ORACLE_HAZARDS_H
 #define SL_TESTS_ORACLE_HAZARDS_H

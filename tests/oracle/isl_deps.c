@@ -1,6 +1,7 @@
 /* isl_deps.c: see isl_deps.h. Everything is written in isl's own notation and read by it:
  *
- *   domain     { S5[c0, c1] : 0 <= c0 < 4 and 0 <= c1 < c0 + 1 }          S5: statement 5; c0: variable of its outermost loop
+ *   domain     { S5[c0, c1] : 0 <= c0 < 4 and 0 <= c1 < c0 + 1 }          S5: statement 5; c0: variable of its
+ * outermost loop
  *   schedule   { S5[c0, c1] -> [2, c0, 3, c1, 5, 0, 0] }                  numbers of the statements in the text
  *   access     { S5[c0, c1] -> m0[p, u] : ... }                           partition and unit in space 0
  *
@@ -30,7 +31,8 @@ static uint32_t find_instance(const struct sl_trace *trace, const struct sl_isl_
 void sl_isl_relate(struct sl_relation *hazards, const struct sl_isl_deps *deps, const struct sl_trace *trace)
 {
   for (uint32_t i = 0; i < deps->count; i++) {
-    uint32_t earlier = find_instance(trace, &deps->pairs[i].earlier), later = find_instance(trace, &deps->pairs[i].later);
+    uint32_t earlier = find_instance(trace, &deps->pairs[i].earlier),
+             later = find_instance(trace, &deps->pairs[i].later);
     if (earlier != SL_NO_INSTANCE && later != SL_NO_INSTANCE)
       sl_relation_add(hazards, earlier, later);
   }
@@ -203,11 +205,12 @@ static bool is_opaque(const struct sl_kernel *kernel, struct sl_cond cond)
   return false;
 }
 
-/* What is known in one arm of a branch: " and (a or b)". Comparisons that the run decides are left out, and alternatives with
- * such a one say nothing. */
+/* What is known in one arm of a branch: " and (a or b)". Comparisons that the run decides are left out, and
+ * alternatives with such a one say nothing. */
 static void write_arm(const struct writing *w, struct sl_cond cond, bool is_then)
 {
-  static const char *const holds[] = { "=", "!=", "<", "<=", ">", ">=" }, *const fails[] = { "!=", "=", ">=", ">", "<=", "<" };
+  static const char *const holds[] = { "=", "!=", "<", "<=", ">", ">=" }, *const fails[] = { "!=", "=",  ">=",
+                                                                                             ">",  "<=", "<" };
   bool alternatives = cond.any == is_then, first = true;
   if (alternatives && is_opaque(w->t->kernel, cond))
     return;
@@ -281,8 +284,8 @@ static void write_length(const struct writing *w, const struct sl_access_index *
 }
 
 /* " and FROM + lo <= x < FROM + lo + length" */
-static void write_interval(const struct writing *w, const char *variable, int64_t from, const struct sl_access_index *index,
-                           int64_t size)
+static void write_interval(const struct writing *w, const char *variable, int64_t from,
+                           const struct sl_access_index *index, int64_t size)
 {
   fprintf(w->out, " and %lld + ", (long long)from);
   write_first(w, index);
@@ -292,9 +295,10 @@ static void write_interval(const struct writing *w, const char *variable, int64_
   write_length(w, index, size);
 }
 
-/* The dimension whose elements are the outermost of those that lie behind one another without a gap: everything inside it is
- * taken whole. The partition dimension does not count. */
-static uint32_t contiguous_dim(const struct writing *w, const struct sl_layout_buffer *buffer, const struct sl_operand *operand)
+/* The dimension whose elements are the outermost of those that lie behind one another without a gap: everything inside
+ * it is taken whole. The partition dimension does not count. */
+static uint32_t contiguous_dim(const struct writing *w, const struct sl_layout_buffer *buffer,
+                               const struct sl_operand *operand)
 {
   uint32_t found = buffer->dim_count;
   for (uint32_t d = buffer->dim_count; d-- > 0;) {
@@ -309,16 +313,16 @@ static uint32_t contiguous_dim(const struct writing *w, const struct sl_layout_b
 }
 
 /* What lies outside the contiguous part: variables r0, r1, ... for the elements of ranges. */
-static bool needs_variable(const struct writing *w, const struct sl_layout_buffer *buffer, uint32_t contiguous, uint32_t dim,
-                           const struct sl_access_index *index)
+static bool needs_variable(const struct writing *w, const struct sl_layout_buffer *buffer, uint32_t contiguous,
+                           uint32_t dim, const struct sl_access_index *index)
 {
   bool one_element = index->kind == SL_INDEX_AT && !is_whole(w, index);
   return dim < contiguous && (int)dim != buffer->partition_dim && !one_element;
 }
 
 /* "16 + 4*r0 + 2*(c0 + 1) + 2*lo": where the contiguous part begins, in units. */
-static void write_offset(const struct writing *w, const struct sl_layout_buffer *buffer, const struct sl_operand *operand,
-                         uint32_t contiguous)
+static void write_offset(const struct writing *w, const struct sl_layout_buffer *buffer,
+                         const struct sl_operand *operand, uint32_t contiguous)
 {
   int64_t unit = w->t->units[buffer->space];
   fprintf(w->out, "%lld", (long long)(buffer->address / unit));
@@ -470,7 +474,8 @@ static isl_union_map *in_order(const struct translation *t, isl_union_map *pairs
   return isl_union_map_intersect(pairs, before);
 }
 
-/* The instances of `sinks` after those they depend on: the last of the sure writes, and of `others` what comes since. */
+/* The instances of `sinks` after those they depend on: the last of the sure writes, and of `others` what comes since.
+ * */
 static isl_union_map *last_sources(const struct translation *t, isl_union_map *sinks, isl_union_map *others)
 {
   isl_union_access_info *info = isl_union_access_info_from_sink(sinks);

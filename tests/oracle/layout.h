@@ -1,5 +1,5 @@
-/* layout.h: where the buffers of a kernel lie: bytes within partitions of spaces, from the declarations alone. Buffers without
- * an address get places that overlap nothing. Test support: allocation failure aborts.
+/* layout.h: where the buffers of a kernel lie: bytes within partitions of spaces, from the declarations alone. Buffers
+ * without an address get places that overlap nothing. Test support: allocation failure aborts.
  */
 #ifndef SL_TESTS_ORACLE_LAYOUT_H
 #define SL_TESTS_ORACLE_LAYOUT_H

@@ -7,7 +7,8 @@ static bool is_load(const struct sl_trace *trace, uint32_t instance)
   return sl_opcode_table[op->code].op_class == SL_CLASS_LOAD;
 }
 
-bool sl_hardware_gives(const struct sl_trace *trace, struct sl_oracle_hardware hardware, uint32_t earlier, uint32_t later)
+bool sl_hardware_gives(const struct sl_trace *trace, struct sl_oracle_hardware hardware, uint32_t earlier,
+                       uint32_t later)
 {
   const struct sl_trace_instance *p = &trace->instances[earlier], *c = &trace->instances[later];
   if (is_load(trace, earlier) && p->issue == c->issue)

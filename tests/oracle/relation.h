@@ -1,5 +1,5 @@
-/* relation.h: a relation between the instances of a run, as rows of bits: which earlier ones belong to each. Test support:
- * allocation failure aborts.
+/* relation.h: a relation between the instances of a run, as rows of bits: which earlier ones belong to each. Test
+ * support: allocation failure aborts.
  */
 #ifndef SL_TESTS_ORACLE_RELATION_H
 #define SL_TESTS_ORACLE_RELATION_H

@@ -29,8 +29,8 @@ struct extent {
 };
 
 /* False when it lies outside the dimension. */
-static bool read_extent(struct extent *extent, struct sl_oracle_walk *walk, uint32_t stream, const struct sl_access_index *index,
-                        int64_t size)
+static bool read_extent(struct extent *extent, struct sl_oracle_walk *walk, uint32_t stream,
+                        const struct sl_access_index *index, int64_t size)
 {
   *extent = (struct extent){ 0, size };
   if (index->kind == SL_INDEX_ALL || !sl_index_is_known(walk->view->kernel, index))
@@ -50,8 +50,8 @@ static void add_cell(struct sl_trace *trace, uint64_t cell)
 }
 
 /* All bytes of the elements whose indices lie in the extents, one dimension after the other. */
-static void add_cells(struct sl_trace *trace, const struct sl_layout_buffer *buffer, const struct extent *extents, uint32_t dim,
-                      int64_t partition, int64_t byte)
+static void add_cells(struct sl_trace *trace, const struct sl_layout_buffer *buffer, const struct extent *extents,
+                      uint32_t dim, int64_t partition, int64_t byte)
 {
   const struct sl_layout_space *space = &trace->layout.spaces[buffer->space];
   if (dim == buffer->dim_count) {

@@ -1,8 +1,8 @@
-/* trace.h: one run of a kernel in sequential order: which instruction executes when, in which iterations, and which bytes it
- * touches. Made by execution; knows nothing of dependences.
+/* trace.h: one run of a kernel in sequential order: which instruction executes when, in which iterations, and which
+ * bytes it touches. Made by execution; knows nothing of dependences.
  *
- * Times count arrivals at loops, ends of iterations and instances, so all of them differ. An index that is not known before
- * the run (`?`, a register) stands for its whole dimension, and an access through it only may happen.
+ * Times count arrivals at loops, ends of iterations and instances, so all of them differ. An index that is not known
+ * before the run (`?`, a register) stands for its whole dimension, and an access through it only may happen.
  *
  * Glossary
  *   instance   one execution of an instruction; instances are numbered in sequential order
@@ -18,8 +18,8 @@ enum { SL_NO_INSTANCE = 0xffffffffu };
 
 struct sl_trace_access {
   uint32_t instance, operand, buffer; /* operand: its number in the operation, from 0 */
-  bool reads, writes, may;  /* may: not surely all of the cells */
-  uint32_t first_cell, cell_count; /* into cells */
+  bool reads, writes, may;            /* may: not surely all of the cells */
+  uint32_t first_cell, cell_count;    /* into cells */
 };
 
 struct sl_trace_instance {
@@ -31,17 +31,18 @@ struct sl_trace_instance {
   uint32_t place; /* how many of the statement's come before */
 };
 
-/* The iterations of one block in the run; those of a visit are neighbours. Blocks that are no loop's have one a visit. */
+/* The iterations of one block in the run; those of a visit are neighbours. Blocks that are no loop's have one a visit.
+ * */
 struct sl_trace_block {
   struct sl_trace_iteration {
     uint64_t end;
     uint32_t visit;
-  } *iterations;
+  } * iterations;
   uint32_t iteration_count, iteration_cap;
   struct sl_trace_visit {
     uint64_t arrival; /* of an arm: some time after its last visit */
     uint32_t first_iteration;
-  } *visits;
+  } * visits;
   uint32_t visit_count, visit_cap;
 };
 
@@ -57,7 +58,7 @@ struct sl_trace {
   struct sl_trace_block *blocks; /* by block */
   struct sl_trace_list {         /* by statement: its instances */
     uint32_t *instances, count, cap;
-  } *of_stmt;
+  } * of_stmt;
   uint64_t clock;
 };
 

@@ -62,7 +62,8 @@ static bool extent_varies(const struct sl_kernel *kernel, const struct sl_operan
 }
 
 /* The index of an access in a dimension, NULL when it has none there. */
-static const struct sl_access_index *index_in(const struct sl_kernel *kernel, const struct sl_operand *operand, uint32_t dim)
+static const struct sl_access_index *index_in(const struct sl_kernel *kernel, const struct sl_operand *operand,
+                                              uint32_t dim)
 {
   return dim < operand->index_count ? &kernel->indices.data[operand->first_index + dim] : NULL;
 }
@@ -100,8 +101,8 @@ static bool holds_remainder(const struct sl_kernel *kernel, sl_index index)
   }
 }
 
-/* Whether several loops move the two accesses in one dimension: different variables, or one that is not the same loop's for both
- * (loops inside the common block), with a remainder among them. */
+/* Whether several loops move the two accesses in one dimension: different variables, or one that is not the same
+ * loop's for both (loops inside the common block), with a remainder among them. */
 static bool joins_loops(const struct sl_kernel *kernel, const struct sl_operand *p, const struct sl_operand *c)
 {
   for (uint32_t d = 0; d < p->index_count || d < c->index_count; d++) {
@@ -109,7 +110,8 @@ static bool joins_loops(const struct sl_kernel *kernel, const struct sl_operand 
     for (sl_index l = 1; l < kernel->loops.len; l++)
       loops += moves(kernel, l, p, d) || moves(kernel, l, c, d);
     const struct sl_access_index *x = index_in(kernel, p, d), *y = index_in(kernel, c, d);
-    bool remainder = (x && x->first && holds_remainder(kernel, x->first)) || (y && y->first && holds_remainder(kernel, y->first));
+    bool remainder =
+        (x && x->first && holds_remainder(kernel, x->first)) || (y && y->first && holds_remainder(kernel, y->first));
     if (loops > 1 || (loops == 1 && remainder))
       return true;
   }
@@ -132,10 +134,12 @@ static enum sl_bound bound_of_pair(const struct sl_kernel *kernel, const struct 
   return SL_NO_BOUND;
 }
 
-/* Whether the run decides if a statement executes: it stands in a branch, or in a loop whose trips no constant gives. */
+/* Whether the run decides if a statement executes: it stands in a branch, or in a loop whose trips no constant gives.
+ * */
 static bool control_is_unknown(const struct sl_kernel *kernel, sl_index stmt)
 {
-  for (sl_index at = stmt, owner; (owner = kernel->blocks.data[sl_stmt_get(kernel, at)->block].owner) != SL_NONE; at = owner) {
+  for (sl_index at = stmt, owner; (owner = kernel->blocks.data[sl_stmt_get(kernel, at)->block].owner) != SL_NONE;
+       at = owner) {
     if (sl_stmt_get(kernel, owner)->kind == SL_STMT_IF ||
         kernel->exprs.data[sl_stmt_loop(kernel, owner)->hi].kind != SL_EXPR_INT)
       return true;
@@ -146,9 +150,8 @@ static bool control_is_unknown(const struct sl_kernel *kernel, sl_index stmt)
 enum sl_bound sl_bound_of_accesses(const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
   const struct sl_op *p = sl_stmt_op(kernel, edge->producer), *c = sl_stmt_op(kernel, edge->consumer);
-  enum sl_bound bound =
-      bound_of_pair(kernel, &kernel->operands.data[p->first_operand + edge->producer_operand],
-                    &kernel->operands.data[c->first_operand + edge->consumer_operand]);
+  enum sl_bound bound = bound_of_pair(kernel, &kernel->operands.data[p->first_operand + edge->producer_operand],
+                                      &kernel->operands.data[c->first_operand + edge->consumer_operand]);
   if (bound != SL_NO_BOUND)
     return bound;
   bool unknown = control_is_unknown(kernel, edge->producer) || control_is_unknown(kernel, edge->consumer);

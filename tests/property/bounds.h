@@ -1,5 +1,5 @@
-/* bounds.h: why dependence inference may make an instance wait for more than it depends on: the classes of docs/deps.md,
- * "Where the result is a bound", read from the text of the kernel alone.
+/* bounds.h: why dependence inference may make an instance wait for more than it depends on: the classes of
+ * docs/deps.md, "Where the result is a bound", read from the text of the kernel alone.
  */
 #ifndef SL_TESTS_PROPERTY_BOUNDS_H
 #define SL_TESTS_PROPERTY_BOUNDS_H

@@ -1,11 +1,12 @@
-/* generate_affine.c: kernels without dependence lines, for the judges of dependence inference. They verify on the generic
- * targets, every instruction has a label, and every index that is not `?` or a register lies within its dimension for all
- * parameters up to SL_AFFINE_MAX_PARAM.
+/* generate_affine.c: kernels without dependence lines, for the judges of dependence inference. They verify on the
+ * generic targets, every instruction has a label, and every index that is not `?` or a register lies within its
+ * dimension for all parameters up to SL_AFFINE_MAX_PARAM.
  *
- * What they cover: nesting to depth 3 with trip counts by constant (0 to 6, steps too), parameter and outer variable; branches
- * with opaque and affine conditions; engines, queues that share triggers with them, copies; buffers of all spaces with 1 to 3
- * dimensions, at addresses that overlap by bytes or of their own, aliases; indices affine in the variables, remainders and
- * quotients of them, rotations that restart or go on across loops, ranges of fixed and varying extent, `?`, registers.
+ * What they cover: nesting to depth 3 with trip counts by constant (0 to 6, steps too), parameter and outer variable;
+ * branches with opaque and affine conditions; engines, queues that share triggers with them, copies; buffers of all
+ * spaces with 1 to 3 dimensions, at addresses that overlap by bytes or of their own, aliases; indices affine in the
+ * variables, remainders and quotients of them, rotations that restart or go on across loops, ranges of fixed and
+ * varying extent, `?`, registers.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +16,16 @@
 #include "property/generate.h"
 #include "property/text.h"
 
-enum { MAX_LOOPS = 3, MAX_BUFFERS = 4, MAX_DIMS = 3, MAX_INSTRUCTIONS = 12, INDEX_TEXT = 64, PARAMS = 2,
-       MAX_ENGINES = 4, NO_ENGINE = MAX_ENGINES };
+enum {
+  MAX_LOOPS = 3,
+  MAX_BUFFERS = 4,
+  MAX_DIMS = 3,
+  MAX_INSTRUCTIONS = 12,
+  INDEX_TEXT = 64,
+  PARAMS = 2,
+  MAX_ENGINES = 4,
+  NO_ENGINE = MAX_ENGINES
+};
 
 struct buffer {
   const char *space;
@@ -24,9 +33,9 @@ struct buffer {
 };
 
 struct open_loop {
-  int low, high;    /* least and greatest value of the variable; high < low when it makes no trip */
-  char bound[16];   /* what its variable stays below, when that is a constant or a parameter and the loop starts at 0 */
-  int bound_value;  /* greatest value of the bound */
+  int low, high;   /* least and greatest value of the variable; high < low when it makes no trip */
+  char bound[16];  /* what its variable stays below, when that is a constant or a parameter and the loop starts at 0 */
+  int bound_value; /* greatest value of the bound */
 };
 
 /* An expression and the values it can take. */
@@ -258,7 +267,9 @@ static unsigned stream(struct affine_generator *g)
 
 static void op(struct affine_generator *g, unsigned depth)
 {
-  static const unsigned operands[][2] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 0 }, { 0, 1 }, { 1, 2 }, { 2, 1 }, { 1, 3 } };
+  static const unsigned operands[][2] = {
+    { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 0 }, { 0, 1 }, { 1, 2 }, { 2, 1 }, { 1, 3 }
+  };
   if (g->instruction_count == MAX_INSTRUCTIONS)
     return;
   sl_text_indent(g->text, depth);
@@ -306,7 +317,9 @@ static void set_loop(struct open_loop *loop, int low, int high, const char *boun
 
 static void loop_head(struct affine_generator *g)
 {
-  static const unsigned trip_counts[MAX_LOOPS][8] = { { 3, 4, 5, 6, 2, 1, 4, 0 }, { 2, 3, 4, 3, 2, 1, 4, 0 }, { 2, 3, 2, 3, 2, 1, 3, 0 } };
+  static const unsigned trip_counts[MAX_LOOPS][8] = { { 3, 4, 5, 6, 2, 1, 4, 0 },
+                                                      { 2, 3, 4, 3, 2, 1, 4, 0 },
+                                                      { 2, 3, 2, 3, 2, 1, 3, 0 } };
   static const char *const params[PARAMS] = { "n0", "n1" };
   unsigned depth = g->loop_count, kind = choose(g, 16), trips = trip_counts[depth][choose(g, 8)];
   struct open_loop *loop = &g->loops[depth];

@@ -1,6 +1,6 @@
-/* infer_sync_test: random kernels with accesses (generate_affine.c) whose dependences are found, not stated, through `sync` and
- * `check`: whatever is inferred, strategy shadow expresses it, and the checker accepts the result. Whether what is inferred
- * is right is another question: infer_test.
+/* infer_sync_test: random kernels with accesses (generate_affine.c) whose dependences are found, not stated, through
+ * `sync` and `check`: whatever is inferred, strategy shadow expresses it, and the checker accepts the result. Whether
+ * what is inferred is right is another question: infer_test.
  */
 #include <stdio.h>
 
@@ -14,7 +14,8 @@ struct state {
   uint64_t kernels, waits, runs, instances, undecided;
 };
 
-static sluice_program *synchronize(const struct state *state, const sluice_program *original, struct sl_failure *failure)
+static sluice_program *synchronize(const struct state *state, const sluice_program *original,
+                                   struct sl_failure *failure)
 {
   struct sl_messages messages;
   sluice_sink sink = sl_messages_sink(&messages);
@@ -88,13 +89,15 @@ int main(int argc, char **argv)
   }
   struct state state = { .targets = targets, .show = campaign.only_one };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_AFFINE, sync_is_accepted, &state);
-  if (state.kernels >= 100 && (100 * state.undecided > MAX_UNDECIDED_PERCENT * state.kernels || state.waits < state.kernels)) {
+  if (state.kernels >= 100 &&
+      (100 * state.undecided > MAX_UNDECIDED_PERCENT * state.kernels || state.waits < state.kernels)) {
     printf("FAILED: too many kernels are undecided, or too few wait for anything\n");
     failed++;
   }
-  printf("infer_sync: %llu kernels with %llu waits, %llu runs, %llu dependence instances, %llu undecided, %u failures\n",
-         (unsigned long long)state.kernels, (unsigned long long)state.waits, (unsigned long long)state.runs,
-         (unsigned long long)state.instances, (unsigned long long)state.undecided, failed);
+  printf(
+      "infer_sync: %llu kernels with %llu waits, %llu runs, %llu dependence instances, %llu undecided, %u failures\n",
+      (unsigned long long)state.kernels, (unsigned long long)state.waits, (unsigned long long)state.runs,
+      (unsigned long long)state.instances, (unsigned long long)state.undecided, failed);
   sluice_targets_free(targets);
   return sl_campaign_exit_code(&campaign, failed);
 }

@@ -5,7 +5,8 @@
  *   judges   the dependences between instances, byte by byte from an execution (oracle/hazards.c) and from the tree by
  *            libisl (oracle/isl_deps.c), are the same relation once they are closed under transitivity;
  *   sound    what the edges of sl_deps_resolve promise, closed under the order of the streams, holds every one of them;
- *   exact    what the edges promise beyond them belongs to one of the classes of docs/deps.md, "Where the result is a bound".
+ *   exact    what the edges promise beyond them belongs to one of the classes of docs/deps.md, "Where the result is a
+ *            bound".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,13 @@
 enum {
   INSTANCE_LIMIT = 500,
   RUNS = 3,
-  DATAFLOW_EVERY = 5,    /* kernels for which isl's own dataflow is computed; of the others all pairs */
+  DATAFLOW_EVERY = 5, /* kernels for which isl's own dataflow is computed; of the others all pairs */
   MAX_TOO_HARD_PERCENT = 2
 };
 
 enum edge_form { EDGE_SAME_ITERATION, EDGE_CARRIED, EDGE_ACROSS, EDGE_VECTOR, EDGE_FORMS };
-static const char *const edge_form_names[EDGE_FORMS] = { "of the same iteration", "carried", "across visits", "vectors" };
+static const char *const edge_form_names[EDGE_FORMS] = { "of the same iteration", "carried", "across visits",
+                                                         "vectors" };
 
 struct tally {
   uint64_t kernels, runs, too_long, instances, hazards;
@@ -108,8 +110,9 @@ static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const st
 struct relations {
   struct sl_relation hazards;   /* closed */
   struct sl_relation conflicts; /* all pairs that touch the same memory */
-  struct sl_relation required;  /* what must have retired when an instance issues: hazards under the order of the streams */
-  struct sl_relation promised;  /* the same of the edges */
+  struct sl_relation
+      required; /* what must have retired when an instance issues: hazards under the order of the streams */
+  struct sl_relation promised; /* the same of the edges */
 };
 
 static bool is_sound(struct subject *s, const struct sl_trace *trace, const struct relations *r)
@@ -178,9 +181,8 @@ static bool excess_is_explained(struct subject *s)
 {
   for (uint32_t e = 0; e < s->inferred.edge_count; e++) {
     const struct found *found = &s->found[e];
-    enum sl_bound bound = found->is_witnessed
-                              ? SL_BOUND_LEAST_DISTANCE
-                              : sl_bound_of_accesses(s->inferred.kernel, &s->inferred.edges[e]);
+    enum sl_bound bound =
+        found->is_witnessed ? SL_BOUND_LEAST_DISTANCE : sl_bound_of_accesses(s->inferred.kernel, &s->inferred.edges[e]);
     if (found->unexplained && bound == SL_NO_BOUND)
       return sl_fail(s->failure, "an edge without reason", "%s", found->first);
     if (found->unexplained)
@@ -199,7 +201,8 @@ static uint64_t count_pairs(const struct sl_relation *relation)
   return pairs;
 }
 
-static bool judge_run(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs, bool ask_isl)
+static bool judge_run(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs,
+                      bool ask_isl)
 {
   uint32_t n = trace->count;
   struct relations r = { sl_relation_new(n), sl_relation_new(n), sl_relation_new(n), sl_relation_new(n) };
@@ -230,8 +233,7 @@ static bool try_run(struct subject *s, unsigned run)
   struct sl_oracle_inputs inputs = { params, sl_inferred_params(&s->inferred, run, &s->random, params),
                                      sl_generate_random(&s->random) };
   struct sl_trace trace;
-  enum sl_trace_status status =
-      sl_trace_init(&trace, s->inferred.program, s->inferred.kernel, &inputs, INSTANCE_LIMIT);
+  enum sl_trace_status status = sl_trace_init(&trace, s->inferred.program, s->inferred.kernel, &inputs, INSTANCE_LIMIT);
   bool holds = status != SL_TRACE_BAD || sl_fail(s->failure, "no run", "the generated kernel cannot be executed");
   s->state->tally.too_long += status == SL_TRACE_LONG;
   if (status == SL_TRACE_OK)
@@ -286,21 +288,24 @@ static unsigned report_judges(const struct state *state)
          (unsigned long long)tally->runs, (unsigned long long)tally->kernels, (unsigned long long)tally->instances,
          (unsigned long long)tally->hazards, (unsigned long long)tally->too_long);
   printf("libisl: agrees on %llu kernels by all pairs and on %llu by dataflow, %llu were too hard for it\n",
-         (unsigned long long)tally->by_isl, (unsigned long long)tally->by_dataflow, (unsigned long long)tally->too_hard);
+         (unsigned long long)tally->by_isl, (unsigned long long)tally->by_dataflow,
+         (unsigned long long)tally->too_hard);
   if (100 * tally->too_hard <= MAX_TOO_HARD_PERCENT * tally->kernels || tally->kernels < 100)
     return 0;
   printf("FAILED: more than %d %% of the kernels are too hard for libisl\n", MAX_TOO_HARD_PERCENT);
   return 1;
 }
 
-/* A campaign that never saw one of the forms shows nothing about it; vectors are found where the analysis knows them. */
+/* A campaign that never saw one of the forms shows nothing about it; vectors are found where the analysis knows them.
+ * */
 static unsigned report_excess(const struct tally *tally)
 {
   uint64_t total = 0;
   printf("edges:");
   for (unsigned f = 0; f < EDGE_FORMS; f++)
     printf("%s %llu %s", f ? "," : "", (unsigned long long)tally->edges[f], edge_form_names[f]);
-  printf("\nof %llu waits of an instance for another through an edge, these hold it back for what it does not depend on:\n",
+  printf("\nof %llu waits of an instance for another through an edge, these hold it back for what it does not depend "
+         "on:\n",
          (unsigned long long)tally->promised);
   for (unsigned b = 0; b < SL_BOUNDS; b++) {
     total += tally->excess[b];

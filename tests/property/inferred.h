@@ -20,7 +20,8 @@ bool sl_inferred_init(struct sl_inferred *inferred, sluice_program *program, con
                       struct sl_failure *failure);
 void sl_inferred_free(struct sl_inferred *inferred);
 
-/* Inputs of one run: the parameters' own values in run 0, others below SL_AFFINE_MAX_PARAM in later ones. Returns their number. */
+/* Inputs of one run: the parameters' own values in run 0, others below SL_AFFINE_MAX_PARAM in later ones. Returns
+ * their number. */
 uint32_t sl_inferred_params(const struct sl_inferred *inferred, unsigned run, uint64_t *random,
                             int64_t params[SL_JUDGE_MAX_INPUTS]);
 /* What has retired when an instance issues, by the edges and the order of the streams. */

@@ -24,12 +24,13 @@ static uint32_t number_in_visit(const struct sl_trace_block *block, uint32_t ite
 static struct sl_target_time time_of_iteration(const struct sl_trace_block *block, uint32_t iteration)
 {
   bool is_first = number_in_visit(block, iteration) == 0;
-  uint64_t start = is_first ? block->visits[block->iterations[iteration].visit].arrival : block->iterations[iteration - 1].end;
+  uint64_t start =
+      is_first ? block->visits[block->iterations[iteration].visit].arrival : block->iterations[iteration - 1].end;
   return (struct sl_target_time){ start, block->iterations[iteration].end };
 }
 
-/* The visit of the inner block of a vector in one iteration of the outer block; its iterations are counted up to the next
- * visit. */
+/* The visit of the inner block of a vector in one iteration of the outer block; its iterations are counted up to the
+ * next visit. */
 static struct sl_target_time vector_target(const struct sl_trace *trace, const struct sl_edge *edge, uint32_t outer,
                                            uint64_t consumer_time)
 {
@@ -42,7 +43,8 @@ static struct sl_target_time vector_target(const struct sl_trace *trace, const s
   if (visit == inner->visit_count || inner->visits[visit].arrival > within.end)
     return none;
   uint32_t first = inner->visits[visit].first_iteration;
-  uint32_t count = (visit + 1 < inner->visit_count ? inner->visits[visit + 1].first_iteration : inner->iteration_count) - first;
+  uint32_t count =
+      (visit + 1 < inner->visit_count ? inner->visits[visit + 1].first_iteration : inner->iteration_count) - first;
   int64_t number = (int64_t)number_in_visit(inner, iteration_at(inner, consumer_time)) - edge->inner_k;
   if (number < 0)
     return none;

@@ -1,5 +1,5 @@
-/* promise.h: what an edge between instructions promises in one run, by the meaning that deps/edge.h gives it. Shares no code
- * with src/deps.
+/* promise.h: what an edge between instructions promises in one run, by the meaning that deps/edge.h gives it. Shares
+ * no code with src/deps.
  */
 #ifndef SL_TESTS_PROPERTY_PROMISE_H
 #define SL_TESTS_PROPERTY_PROMISE_H
@@ -7,8 +7,9 @@
 #include "deps/edge.h"
 #include "oracle/trace.h"
 
-/* The part of a run that an edge makes an instance of its consumer wait for: what executes in [start, end). `end` is 0 when
- * it waits for nothing. An edge asks for everything up to `end`; what is before `start` belongs to earlier iterations. */
+/* The part of a run that an edge makes an instance of its consumer wait for: what executes in [start, end). `end` is 0
+ * when it waits for nothing. An edge asks for everything up to `end`; what is before `start` belongs to earlier
+ * iterations. */
 struct sl_target_time {
   uint64_t start, end;
 };

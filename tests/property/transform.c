@@ -74,8 +74,8 @@ static void rename_all(struct transforming *t)
 
 /* ---- places ---- */
 
-/* Those with an address all by the same distance, so that their overlaps stay; the others get places of their own, far away,
- * and in the other order. */
+/* Those with an address all by the same distance, so that their overlaps stay; the others get places of their own, far
+ * away, and in the other order. */
 static void move_buffers(struct transforming *t)
 {
   struct sl_kernel *kernel = t->kernel;
@@ -85,8 +85,10 @@ static void move_buffers(struct transforming *t)
     bool has_partitions = false;
     for (uint32_t d = 0; d < buffer->dim_count; d++)
       has_partitions = has_partitions || kernel->dims.data[buffer->first_dim + d].partition;
-    sl_index away = sl_expr_int(kernel, buffer->has_address ? bytes : FAR * (int64_t)(kernel->buffers.len - b), SL_NO_LOC);
-    buffer->address = buffer->has_address ? sl_expr_binary(kernel, SL_EXPR_ADD, buffer->address, away, SL_NO_LOC) : away;
+    sl_index away =
+        sl_expr_int(kernel, buffer->has_address ? bytes : FAR * (int64_t)(kernel->buffers.len - b), SL_NO_LOC);
+    buffer->address =
+        buffer->has_address ? sl_expr_binary(kernel, SL_EXPR_ADD, buffer->address, away, SL_NO_LOC) : away;
     buffer->has_address = true;
     buffer->partition_start += has_partitions ? partitions : 0;
     buffer->has_partition_start = has_partitions;
@@ -118,7 +120,8 @@ static bool length_of(const struct sl_kernel *kernel, const struct sl_operand *o
   const struct sl_access_index *index = &kernel->indices.data[operand->first_index + dim];
   int64_t first;
   switch ((enum sl_access_kind)index->kind) {
-  case SL_INDEX_ALL: return int_value(kernel, kernel->dims.data[buffer_of(kernel, operand)->first_dim + dim].size, length);
+  case SL_INDEX_ALL:
+    return int_value(kernel, kernel->dims.data[buffer_of(kernel, operand)->first_dim + dim].size, length);
   case SL_INDEX_LENGTH: return int_value(kernel, index->second, length);
   case SL_INDEX_RANGE:
     if (!int_value(kernel, index->first, &first) || !int_value(kernel, index->second, length))
@@ -158,7 +161,8 @@ static struct sl_operand part_of(struct sl_kernel *kernel, const struct sl_opera
 
 static void split_operand(struct sl_kernel *kernel, struct sl_op *op, uint32_t number, uint32_t dim, int64_t length)
 {
-  uint32_t count = (uint32_t)op->dst_count + op->src_count, first = sl_vec_extend(kernel->heap, &kernel->operands, count + 1);
+  uint32_t count = (uint32_t)op->dst_count + op->src_count,
+           first = sl_vec_extend(kernel->heap, &kernel->operands, count + 1);
   for (uint32_t i = 0, to = first; i < count; i++) {
     struct sl_operand operand = kernel->operands.data[op->first_operand + i];
     bool is_split = i == number;
@@ -183,7 +187,8 @@ static void split_access(struct transforming *t)
     for (uint32_t n = 0; op->code == SL_OP_TARGET && n < (uint32_t)op->dst_count + op->src_count; n++) {
       uint32_t in_dim;
       int64_t of_length;
-      if (!find_dim(kernel, &kernel->operands.data[op->first_operand + n], &in_dim, &of_length) || (found && chosen-- == 0))
+      if (!find_dim(kernel, &kernel->operands.data[op->first_operand + n], &in_dim, &of_length) ||
+          (found && chosen-- == 0))
         continue;
       found = o, number = n, dim = in_dim, length = of_length;
     }
@@ -209,7 +214,8 @@ static sl_index substitute(void *user, sl_name name)
     return SL_NONE;
   sl_index twice = sl_expr_binary(kernel, SL_EXPR_MUL, sl_expr_int(kernel, 2, SL_NO_LOC),
                                   sl_expr_name(kernel, SL_EXPR_NAME, name, SL_NO_LOC), SL_NO_LOC);
-  return u->copy ? sl_expr_binary(kernel, SL_EXPR_ADD, twice, sl_expr_int(kernel, u->copy, SL_NO_LOC), SL_NO_LOC) : twice;
+  return u->copy ? sl_expr_binary(kernel, SL_EXPR_ADD, twice, sl_expr_int(kernel, u->copy, SL_NO_LOC), SL_NO_LOC)
+                 : twice;
 }
 
 static sl_name relabel(void *user, sl_name label)
@@ -269,8 +275,8 @@ static void unroll_a_loop(struct transforming *t)
 
 static int run_transform(void *arg)
 {
-  static void (*const transforms[SL_TRANSFORMS])(struct transforming *t) = { rename_all, move_buffers, split_access,
-                                                                             unroll_a_loop };
+  static void (*const transforms[SL_TRANSFORMS])(struct transforming * t) = { rename_all, move_buffers, split_access,
+                                                                              unroll_a_loop };
   struct transforming *t = arg;
   transforms[t->transform](t);
   return SLUICE_OK;

@@ -14,8 +14,8 @@ enum sl_transform {
 };
 extern const char *const sl_transform_names[SL_TRANSFORMS];
 
-/* Changes the kernel, which is in the form its text has (copies not expanded); `random` decides where. False when there is
- * nothing to change. The program should be printed and read again. */
+/* Changes the kernel, which is in the form its text has (copies not expanded); `random` decides where. False when
+ * there is nothing to change. The program should be printed and read again. */
 bool sl_transform(sl_program *program, enum sl_transform transform, uint64_t random);
 
 #endif
