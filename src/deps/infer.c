@@ -69,6 +69,8 @@ struct inference {
   uint8_t *index_source;       /* by name of an opcode: the source that says where the others go, from 1; 0 = none */
   const sl_program *program;
   uint32_t query;              /* number of the last one: accesses remember which met them */
+  bool keeps_all;              /* every dependence counts for itself: some are taken away, or buffers are marked `spilled` */
+  uint32_t *edge_of_stream;    /* by stream: index + 1 of the edge from its latest instruction to the consumer at hand */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
   uint32_t first_edge;         /* of the consumer at hand */
   sl_map edge_of_pair;         /* (producer, consumer) -> index + 1 of the edge at their innermost common loop or block */
@@ -163,9 +165,28 @@ static struct sl_edge *put_edge(struct inference *in, const struct sl_footprint 
   return edge;
 }
 
-static void remember(struct inference *in, const struct sl_edge *edge)
+/* In one block a stream's latest instruction speaks for those before it, which retire first. NULL when it is not known yet. */
+static struct sl_edge *put_latest(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c)
 {
-  uint32_t *at = sl_map_put(&in->edge_of_pair, in->heap, sl_map_pair(edge->producer, edge->consumer), NULL);
+  uint32_t *at = &in->edge_of_stream[p->stream];
+  bool is_there = *at > in->first_edge && *at <= in->edges->len;
+  struct sl_edge *edge = is_there ? &in->edges->data[*at - 1] : NULL;
+  if (!edge || edge->consumer != c->stmt || edge->producer_position < p->position) {
+    struct sl_edge found = make_edge(in, p, c, p->block, 0);
+    if (edge && edge->consumer == c->stmt) {
+      *edge = found;
+      return edge;
+    }
+    edge = put_edge(in, p, c, p->block, 0);
+    *at = (uint32_t)(edge - in->edges->data) + 1;
+  }
+  return edge->producer == p->stmt ? put_edge(in, p, c, p->block, 0) : edge;
+}
+
+static void remember(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                     const struct sl_edge *edge)
+{
+  uint32_t *at = sl_map_put(&in->edge_of_pair, in->heap, sl_map_pair(p->stmt, c->stmt), NULL);
   if (!*at)
     *at = (uint32_t)(edge - in->edges->data) + 1;
 }
@@ -348,9 +369,10 @@ static void meet_same(struct inference *in, const struct meeting *meeting, uint3
   sl_index common = sl_common_block_of(in->kernel, p->block, c->block);
   if (!fixed_to_each_other(p, c) && !sl_conflict_same(&in->f, p, c, common))
     return;
-  const struct sl_edge *edge = put_edge(in, p, c, common, 0);
+  bool is_alike = p->block == c->block && !in->keeps_all;
+  const struct sl_edge *edge = is_alike ? put_latest(in, p, c) : put_edge(in, p, c, common, 0);
   if (in->loops_open)
-    remember(in, edge);
+    remember(in, p, c, edge);
 }
 
 /* ---- carried by a loop ---- */
@@ -407,7 +429,7 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
     return false;
   if (!edge) {
     edge = put_edge(in, p, c, inner, distance);
-    remember(in, edge);
+    remember(in, p, c, edge);
   }
   edge->k = distance < edge->k ? distance : edge->k;
   edge->across = true;
@@ -462,7 +484,7 @@ static void meet_carried(struct inference *in, const struct meeting *meeting, ui
     return;
   sl_index inner = innermost_loop(in->kernel, sl_common_block_of(in->kernel, p->block, c->block));
   if (inner == meeting->carrying)
-    remember(in, put_edge(in, p, c, meeting->carrying, k));
+    remember(in, p, c, put_edge(in, p, c, meeting->carrying, k));
   else if (!goes_across(in, p, c, meeting->carrying, inner))
     put_outer(in, p, c, meeting->carrying, k, inner);
 }
@@ -754,6 +776,7 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   sl_touches_init(&in.touches, scratch);
   (void)sl_vec_push(scratch, &in.groups);
   in.groups_of = sl_heap_calloc(scratch, kernel->buffers.len, sizeof *in.groups_of);
+  in.edge_of_stream = sl_heap_calloc(scratch, kernel->streams.len + 1u, sizeof *in.edge_of_stream);
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
   find_index_sources(&in);
