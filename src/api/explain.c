@@ -21,7 +21,6 @@ struct explain {
   struct sl_kernel *kernel; /* of what is found */
   sl_heap scratch;
   sl_report report;
-  sl_edges edges;
   bool *is_used; /* by statement: register operations that the threshold at hand comes from */
   sl_vec(struct question) questions;
   char *text; /* the answer, for the caller */
@@ -109,22 +108,13 @@ static bool raises(const struct explain *e, sl_index stmt, const struct sl_gate 
   return gate->kind == SL_GATE_EVENT ? sets(e, stmt, gate->name) : updates(e, stmt, gate->name);
 }
 
-/* Instructions of one engine, or of one queue, that the machine keeps in order; an engine stops for what it loads. */
-static bool is_kept(const struct explain *e, const struct sl_edge *edge)
+static void add_edge(struct explain *e, sl_explained_edges *list, uint32_t number)
 {
-  const struct sl_op *producer = sl_stmt_op(e->kernel, edge->producer);
-  uint32_t from = producer->stream, to = sl_stmt_op(e->kernel, edge->consumer)->stream;
-  const struct sl_stream *stream = &e->kernel->streams.data[from];
-  if (sl_opcode_table[producer->code].op_class == SL_CLASS_LOAD && from == sl_issue_stream(e->kernel, to))
-    return true;
-  if (from != to)
-    return false;
-  return stream->is_queue ? e->found.target->queue.ordered : e->found.target->engines.data[stream->engine].interlock;
-}
-
-static void add_edge(struct explain *e, sl_explained_edges *list, const struct sl_edge *edge)
-{
-  struct sl_explained_edge explained = { .edge = edge, .is_kept = is_kept(e, edge) };
+  const struct sl_edge *edge = &e->found.edges.data[number];
+  struct sl_explained_edge explained = { .edge = edge,
+                                         .is_kept = sl_hardware_orders(e->kernel, e->found.target, edge) };
+  if (!e->kernel->is_explicit)
+    explained.reduced = &e->found.reductions.edges[number];
   find_buffers(e, &explained);
   sl_vec_add(&e->scratch, list, explained);
 }
@@ -274,10 +264,10 @@ static const char *gate_text(struct explain *e, const struct sl_gate *gate)
 static void find_wait(struct explain *e, struct sl_explained *instruction, sl_index slot, const struct sl_gate *gate)
 {
   struct sl_explained_wait wait = { .gate = gate, .slot = slot, .text = gate_text(e, gate) };
-  for (uint32_t i = 0; i < e->edges.len; i++) {
-    const struct sl_edge *edge = &e->edges.data[i];
+  for (uint32_t i = 0; i < e->found.edges.len; i++) {
+    const struct sl_edge *edge = &e->found.edges.data[i];
     if (edge->consumer == instruction->stmt && raises(e, edge->producer, gate))
-      add_edge(e, &wait.edges, edge);
+      add_edge(e, &wait.edges, i);
   }
   find_updates(e, &wait);
   find_code(e, &wait);
@@ -288,13 +278,13 @@ static void find_wait(struct explain *e, struct sl_explained *instruction, sl_in
 /* The dependences of an instruction that none of its waits is for. */
 static void find_others(struct explain *e, struct sl_explained *instruction)
 {
-  for (uint32_t i = 0; i < e->edges.len; i++) {
-    const struct sl_edge *edge = &e->edges.data[i];
+  for (uint32_t i = 0; i < e->found.edges.len; i++) {
+    const struct sl_edge *edge = &e->found.edges.data[i];
     bool is_served = edge->consumer != instruction->stmt;
     for (uint32_t w = 0; w < instruction->waits.len && !is_served; w++)
       is_served = raises(e, edge->producer, instruction->waits.data[w].gate);
     if (!is_served)
-      add_edge(e, &instruction->others, edge);
+      add_edge(e, &instruction->others, i);
   }
 }
 
@@ -362,9 +352,11 @@ static int find_all(struct explain *e)
   e->found.target = sl_target_find(e->targets, sl_text(program, e->kernel->target));
   assert(e->found.target && "the program is verified, so its target is known");
   sl_expand_copies(program, e->kernel);
-  int status = sl_deps_resolve(&e->edges, &e->scratch, program, e->kernel, e->found.target, &e->report);
+  int status = sl_deps_resolve(&e->found.edges, &e->scratch, program, e->kernel, e->found.target, &e->report);
   if (status != SLUICE_OK)
     return status;
+  if (!e->kernel->is_explicit)
+    sl_deps_reduce(&e->found.reductions, &e->scratch, program, e->kernel, e->found.target, &e->found.edges);
   e->is_used = sl_heap_calloc(&e->scratch, e->kernel->stmts.len, sizeof *e->is_used);
   for (sl_index at = sl_walk_first(e->kernel, e->kernel->root); at; at = sl_walk_next(e->kernel, e->kernel->root, at))
     if (e->kernel->stmts.data[at].kind == SL_STMT_OP && is_meant(e, at))

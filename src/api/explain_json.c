@@ -46,6 +46,14 @@ static void put_buffers(struct writer *w, const struct sl_explained_edge *explai
   sl_json_close(&w->json, ']');
 }
 
+static void put_access(struct writer *w, const char *key, sl_index stmt, uint16_t operand)
+{
+  w->text.len = 0;
+  sl_explain_put_access(&w->text, w->e, stmt, operand);
+  if (w->text.len)
+    sl_json_put_text(&w->json, key, sl_buf_text(&w->text));
+}
+
 /* Leaves the object open. */
 static void open_edge(struct writer *w, const struct sl_explained_edge *explained)
 {
@@ -63,7 +71,31 @@ static void open_edge(struct writer *w, const struct sl_explained_edge *explaine
     put_block(w, "inner", edge->inner_block);
     sl_json_put_int(&w->json, "inner_distance", edge->inner_k);
   }
+  sl_json_put_text(&w->json, "kind", sl_edge_kind_name((enum sl_edge_kind)edge->kind));
+  if (sl_explain_is_found(explained)) {
+    put_access(w, "access", edge->consumer, edge->consumer_operand);
+    put_access(w, "producer_access", edge->producer, edge->producer_operand);
+  }
   put_buffers(w, explained);
+}
+
+static void put_implied_by(struct writer *w, const struct sl_reduced *reduced)
+{
+  sl_json_open(&w->json, reduced->what == SL_REDUCE_SAME ? "same_as" : "implied_by", '[', false);
+  for (uint32_t i = 0; i < reduced->count; i++) {
+    w->text.len = 0;
+    sl_edge_print(&w->text, w->e->program, w->e->kernel,
+                  &w->e->edges.data[w->e->reductions.paths.data[reduced->first + i]]);
+    sl_json_put_text(&w->json, NULL, sl_buf_text(&w->text));
+  }
+  sl_json_close(&w->json, ']');
+}
+
+static void put_reason(struct writer *w, const struct sl_explained_edge *explained)
+{
+  sl_json_put_text(&w->json, "ordered_by", explained->is_kept ? "stream" : "others");
+  if (!explained->is_kept && sl_explain_is_implied(explained))
+    put_implied_by(w, explained->reduced);
 }
 
 static void put_edges(struct writer *w, const char *key, const sl_explained_edges *edges, bool with_reason)
@@ -72,7 +104,7 @@ static void put_edges(struct writer *w, const char *key, const sl_explained_edge
   for (uint32_t i = 0; i < edges->len; i++) {
     open_edge(w, &edges->data[i]);
     if (with_reason)
-      sl_json_put_text(&w->json, "ordered_by", edges->data[i].is_kept ? "stream" : "others");
+      put_reason(w, &edges->data[i]);
     sl_json_close(&w->json, '}');
   }
   sl_json_close(&w->json, ']');

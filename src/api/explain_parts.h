@@ -7,6 +7,7 @@
 #include <sluice/explain.h>
 
 #include "deps/deps.h"
+#include "deps/reduce.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
@@ -26,6 +27,7 @@ struct sl_explained_edge {
   const struct sl_edge *edge;
   sl_vec(struct sl_shared_buffer) buffers;
   bool is_kept; /* by the machine, which keeps the order of the two */
+  const struct sl_reduced *reduced; /* which others imply it; NULL: not asked, of an `explicit` kernel */
 };
 typedef sl_vec(struct sl_explained_edge) sl_explained_edges;
 
@@ -52,6 +54,8 @@ struct sl_explanation {
   const struct sl_target *target;
   const sluice_explain_options *options;
   sl_source source; /* where places are */
+  sl_edges edges;
+  sl_reductions reductions;
   sl_vec(struct sl_explained) instructions;
 };
 
@@ -66,6 +70,19 @@ bool sl_explain_is_register_op(const struct sl_explanation *e, sl_index stmt);
 void sl_explain_put_block(sl_buf *out, const struct sl_explanation *e, sl_index block);
 /* Where a register operation stands, by what follows it. */
 void sl_explain_put_position(sl_buf *out, const struct sl_explanation *e, sl_index stmt);
+
+/* Whether a dependence was found, and not stated by a line. */
+static inline bool sl_explain_is_found(const struct sl_explained_edge *explained)
+{
+  return explained->edge->line == SL_NO_LINE;
+}
+/* Whether others imply it. */
+static inline bool sl_explain_is_implied(const struct sl_explained_edge *explained)
+{
+  return explained->reduced && !sl_reduced_is_kept(explained->reduced);
+}
+/* The access of an end of a dependence that was found, as it is written; nothing when it is in a clause. */
+void sl_explain_put_access(sl_buf *out, const struct sl_explanation *e, sl_index stmt, uint16_t operand);
 
 /* ---- the two forms ---- */
 

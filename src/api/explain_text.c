@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "api/explain_parts.h"
+#include "deps/ordered.h"
 
 /* ---- words ---- */
 
@@ -60,6 +61,13 @@ void sl_explain_put_position(sl_buf *out, const struct sl_explanation *e, sl_ind
   sl_explain_put_block(out, e, block);
 }
 
+void sl_explain_put_access(sl_buf *out, const struct sl_explanation *e, sl_index stmt, uint16_t operand)
+{
+  if (operand != SL_NO_OPERAND)
+    sl_print_operand(out, e->program, e->kernel,
+                     &e->kernel->operands.data[sl_stmt_op(e->kernel, stmt)->first_operand + operand]);
+}
+
 static void put_place(sl_buf *out, struct sl_explanation *e, sl_loc loc)
 {
   sl_place place = sl_source_place(&e->source, loc);
@@ -96,11 +104,31 @@ static void put_buffers(sl_buf *out, const struct sl_explanation *e, const struc
   }
 }
 
-static void put_edge(sl_buf *out, struct sl_explanation *e, const struct sl_edge *edge)
+/* The two accesses that a dependence was found between. */
+static void put_accesses(sl_buf *out, const struct sl_explanation *e, const struct sl_edge *edge)
 {
-  sl_edge_print(out, e->program, e->kernel, edge);
+  static const char *const words[][2] = { /* by kind, of consumer and producer */
+    [SL_EDGE_FLOW] = { "it reads", "writes" },       [SL_EDGE_ANTI] = { "it overwrites", "reads" },
+    [SL_EDGE_OUTPUT] = { "it overwrites", "writes" }, [SL_EDGE_ORDERED] = { "it uses the value in", "loads" },
+    [SL_EDGE_INDEX] = { "it goes where it reads in", "writes" },
+  };
+  sl_buf_printf(out, "     %s: %s ", sl_edge_kind_name((enum sl_edge_kind)edge->kind), words[edge->kind][0]);
+  bool is_named = edge->consumer_operand != SL_NO_OPERAND;
+  sl_explain_put_access(out, e, is_named ? edge->consumer : edge->producer,
+                        is_named ? edge->consumer_operand : edge->producer_operand);
+  sl_buf_printf(out, ", `%s` %s ", sl_explain_op_name(e, edge->producer), words[edge->kind][1]);
+  sl_explain_put_access(out, e, edge->producer, edge->producer_operand);
+  sl_buf_putc(out, '\n');
+}
+
+/* "ld -> ex (i: 2), k.slu:12"; what was found has no line of its own. */
+static void put_edge(sl_buf *out, struct sl_explanation *e, const struct sl_explained_edge *explained)
+{
+  sl_edge_print(out, e->program, e->kernel, explained->edge);
+  if (sl_explain_is_found(explained))
+    return;
   sl_buf_puts(out, ", ");
-  put_place(out, e, sl_edge_loc(e->kernel, edge));
+  put_place(out, e, sl_edge_loc(e->kernel, explained->edge));
 }
 
 /* Of a vector, how far that visit of the inner loop must be: "up to the iteration of loop j that is 1 ahead of its own"; the
@@ -130,10 +158,23 @@ static void put_edge_meaning(sl_buf *out, struct sl_explanation *e, const struct
   sl_explain_put_block(out, e, edge->block);
   if (sl_edge_is_vector(edge))
     put_inner_distance(out, e, edge);
-  sl_buf_puts(out, "\n   dependence ");
-  put_edge(out, e, edge);
+  sl_buf_puts(out, sl_explain_is_found(explained) ? "\n   dependence found: " : "\n   dependence ");
+  put_edge(out, e, explained);
   sl_buf_putc(out, '\n');
-  put_buffers(out, e, explained);
+  if (sl_explain_is_found(explained))
+    put_accesses(out, e, edge);
+  else
+    put_buffers(out, e, explained);
+}
+
+/* The dependences that imply one. */
+static void put_path(sl_buf *out, const struct sl_explanation *e, const struct sl_reduced *reduced)
+{
+  for (uint32_t i = 0; i < reduced->count; i++) {
+    sl_buf_puts(out, i ? ", " : "");
+    sl_edge_print(out, e->program, e->kernel, &e->edges.data[e->reductions.paths.data[reduced->first + i]]);
+  }
+  sl_buf_puts(out, reduced->count ? "\n" : "the order of the streams\n");
 }
 
 static void put_others(sl_buf *out, struct sl_explanation *e, const struct sl_explained *instruction)
@@ -141,12 +182,16 @@ static void put_others(sl_buf *out, struct sl_explanation *e, const struct sl_ex
   for (uint32_t i = 0; i < instruction->others.len; i++) {
     const struct sl_explained_edge *other = &instruction->others.data[i];
     sl_buf_puts(out, "no wait for ");
-    put_edge(out, e, other->edge);
-    if (other->is_kept)
+    put_edge(out, e, other);
+    if (other->is_kept) {
       sl_buf_printf(out, ": %s keeps its instructions in order\n",
                     sl_explain_stream_name(e, other->edge->producer_stream));
-    else
+    } else if (sl_explain_is_implied(other)) {
+      sl_buf_puts(out, other->reduced->what == SL_REDUCE_SAME ? ": it says no more than " : ": implied by ");
+      put_path(out, e, other->reduced);
+    } else {
       sl_buf_puts(out, ": other waits or barriers order it (`sluice check` decides)\n");
+    }
   }
 }
 
@@ -236,7 +281,7 @@ static void put_wait(sl_buf *out, struct sl_explanation *e, const struct sl_expl
     put_edge_meaning(out, e, &wait->edges.data[i]);
   if (!wait->edges.len)
     sl_buf_puts(out,
-                "   no dependence line of it names an instruction that raises this: it is there for what comes after "
+                "   no dependence of it is on an instruction that raises this: it is there for what comes after "
                 "it,\n   or not needed; `sluice check` says which\n");
   put_updates(out, e, wait);
   put_threshold(out, e, instruction->stmt, wait);

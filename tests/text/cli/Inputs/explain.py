@@ -16,6 +16,21 @@ def place(answer, what):
     return answer["file"] + (":%d" % what["line"] if "line" in what else "")
 
 
+# Consumer and producer of a dependence that was found.
+ACCESSES = {"flow": ("it reads", "writes"), "anti": ("it overwrites", "reads"), "output": ("it overwrites", "writes"),
+            "ordered": ("it uses the value in", "loads"), "index": ("it goes where it reads in", "writes")}
+
+
+def named(answer, edge):
+    return edge["text"] + ("" if edge["kind"] in ACCESSES else ", " + place(answer, edge))
+
+
+def accesses(edge):
+    words = ACCESSES[edge["kind"]]
+    print("     %s: %s %s, `%s` %s %s" % (edge["kind"], words[0], edge.get("access", edge["producer_access"]),
+                                          edge["producer"], words[1], edge["producer_access"]))
+
+
 def inner_distance(loop, distance):
     where = "the iteration" if distance else "the same iteration"
     side = " that is %d %s its own" % (abs(distance), "ahead of" if distance < 0 else "behind") if distance else ""
@@ -29,7 +44,10 @@ def dependence(answer, edge):
     if "inner" in edge:
         before += inner_distance(edge["inner"], edge["inner_distance"])
     print("   until `%s` on %s has retired, %s" % (edge["producer"], edge["stream"], before))
-    print("   dependence %s, %s" % (edge["text"], place(answer, edge)))
+    print("   dependence %s%s" % ("found: " if edge["kind"] in ACCESSES else "", named(answer, edge)))
+    if edge["kind"] in ACCESSES:
+        accesses(edge)
+        return
     for buffer in edge["buffers"]:
         verbs = VERBS[buffer["hazard"]]
         print("     it %s %s, which `%s` %s" % (verbs[0], buffer["name"], edge["producer"], verbs[1]))
@@ -67,6 +85,16 @@ def cost(answer, wait, engine):
              time(answer, what["longest"]), 100 * what["ticks"] / answer["ticks"]))
 
 
+def reason(edge):
+    if edge["ordered_by"] == "stream":
+        return "%s keeps its instructions in order" % edge["stream"]
+    if "same_as" in edge:
+        return "it says no more than " + ", ".join(edge["same_as"])
+    if "implied_by" in edge:
+        return "implied by " + (", ".join(edge["implied_by"]) or "the order of the streams")
+    return "other waits or barriers order it (`sluice check` decides)"
+
+
 def instruction(answer, op):
     issued = ", issued by " + op["engine"] if op["engine"] != op["stream"] else ""
     print("`%s` on %s%s, in %s, %s" % (op["label"], op["stream"], issued, op["in"], place(answer, op)))
@@ -75,7 +103,7 @@ def instruction(answer, op):
         for edge in wait["dependences"]:
             dependence(answer, edge)
         if not wait["dependences"]:
-            print("   no dependence line of it names an instruction that raises this: it is there for what comes after "
+            print("   no dependence of it is on an instruction that raises this: it is there for what comes after "
                   "it,\n   or not needed; `sluice check` says which")
         raised_by(wait)
         threshold(wait, op["engine"])
@@ -83,9 +111,7 @@ def instruction(answer, op):
     if not op["waits"]:
         print("it waits for nothing")
     for edge in op["no_wait_for"]:
-        by = ("%s keeps its instructions in order" % edge["stream"] if edge["ordered_by"] == "stream" else
-              "other waits or barriers order it (`sluice check` decides)")
-        print("no wait for %s, %s: %s" % (edge["text"], place(answer, edge), by))
+        print("no wait for %s: %s" % (named(answer, edge), reason(edge)))
 
 
 def main():
