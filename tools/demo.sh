@@ -42,14 +42,16 @@ excerpt() {
 
 title "1. $kernel: $(grep -cE '^ +[a-z0-9]+: ' "$kernel") instructions on five streams, unordered"
 excerpt "$kernel"
-echo "  ..."
-grep -E '^  dep (ld0 -> sq0$|q0 -> ld0|stq -> dq)' "$kernel"
-echo "  ...                        $(grep -cE '^  dep ' "$kernel") dependences"
 
-title "2. sluice sync $kernel"
+title "2. sluice deps $kernel"
+"$sluice" deps "$kernel" >"$work/deps"
+sed -n '1p; /^ld0 /,/^$/p; /^sq0 /,/^$/p; /^dq /,/^$/p' "$work/deps" | cut -c1-"$width"
+echo "  ..."
+
+title "3. sluice sync $kernel"
 excerpt "$work/rmsnorm.sync.slu"
 
-title "3. sluice bench $kernel"
+title "4. sluice bench $kernel"
 "$sluice" bench "$kernel"
 
 title "Next"
