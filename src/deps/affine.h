@@ -93,7 +93,7 @@ struct sl_range sl_sum_range(const struct sl_forms *forms, sl_sum sum);
 static inline const struct sl_term *sl_sum_terms(const struct sl_forms *forms, sl_sum sum, uint32_t *count)
 {
   *count = forms->sums.data[sum].count;
-  return forms->terms.data + forms->sums.data[sum].first;
+  return *count ? forms->terms.data + forms->sums.data[sum].first : NULL;
 }
 
 /* Ranges; an end that does not fit is none. */

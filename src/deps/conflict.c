@@ -129,36 +129,70 @@ static bool share(struct question *q, uint32_t atom)
   return true;
 }
 
-/* The period of an atom in the iteration; 0 when it is not small. */
-static int64_t period_of(const struct question *q, uint32_t index)
+/* How a term moves on in the iteration, or in what is shared: `period` steps on it has grown by `growth`. */
+struct cycle {
+  int64_t period; /* 0: not small */
+  int64_t growth;
+};
+
+static struct cycle cycle_of(const struct question *q, uint32_t index, bool of_shared);
+
+/* Two terms together. */
+static struct cycle join(struct cycle a, struct cycle b, int64_t factor_of_b)
 {
-  const struct sl_atom *atom = &q->forms->atoms.data[index];
-  if (atom->kind == SL_ATOM_LOOP)
-    return 1;
-  bool is_small = atom->b <= PERIOD_MAX && in_range(atom->constant, FACTOR_MAX);
-  if ((atom->kind != SL_ATOM_MOD && atom->kind != SL_ATOM_DIV) || !is_small)
-    return 0;
-  int64_t period = atom->b;
-  uint32_t count;
-  const struct sl_term *terms = sl_sum_terms(q->forms, atom->a, &count);
-  for (uint32_t i = 0; i < count && period && period <= PERIOD_MAX; i++) {
-    int64_t inside = class_of(q, terms[i].atom) == SHARED ? 1 : period_of(q, terms[i].atom);
-    inside = in_range(terms[i].factor, FACTOR_MAX) ? inside : 0;
-    period = inside ? period / greatest_divisor(period, inside) * inside : 0;
-  }
-  return period <= PERIOD_MAX ? period : 0;
+  if (!a.period || !b.period || !in_range(factor_of_b, FACTOR_MAX))
+    return (struct cycle){ 0, 0 };
+  int64_t period = a.period / greatest_divisor(a.period, b.period) * b.period;
+  if (period > PERIOD_MAX)
+    return (struct cycle){ 0, 0 };
+  return (struct cycle){ period, a.growth * (period / a.period) + factor_of_b * b.growth * (period / b.period) };
 }
 
+static struct cycle cycle_inside(const struct question *q, const struct sl_atom *atom, bool of_shared)
+{
+  struct cycle inside = { 1, 0 };
+  bool has_shared = false;
+  uint32_t count;
+  const struct sl_term *terms = sl_sum_terms(q->forms, atom->a, &count);
+  for (uint32_t i = 0; i < count; i++)
+    if (class_of(q, terms[i].atom) == SHARED)
+      has_shared = true; /* once, however many terms it is */
+    else
+      inside = join(inside, cycle_of(q, terms[i].atom, of_shared), terms[i].factor);
+  return has_shared && of_shared ? join(inside, (struct cycle){ 1, 1 }, 1) : inside;
+}
+
+/* A remainder or quotient by b is back where it was, or further by a whole number, when the sum inside has grown by a
+ * multiple of b. */
+static struct cycle cycle_of(const struct question *q, uint32_t index, bool of_shared)
+{
+  const struct sl_atom *atom = &q->forms->atoms.data[index];
+  struct cycle none = { 0, 0 };
+  if (atom->kind == SL_ATOM_LOOP)
+    return (struct cycle){ 1, !of_shared };
+  if ((atom->kind != SL_ATOM_MOD && atom->kind != SL_ATOM_DIV) || atom->b > PERIOD_MAX ||
+      !in_range(atom->constant, FACTOR_MAX))
+    return none;
+  struct cycle inside = cycle_inside(q, atom, of_shared);
+  if (!inside.period || !in_range(inside.growth, FACTOR_MAX))
+    return none;
+  int64_t times = atom->b / greatest_divisor(atom->b, inside.growth);
+  if (inside.period * times > PERIOD_MAX)
+    return none;
+  return (struct cycle){ inside.period * times, atom->kind == SL_ATOM_MOD ? 0 : inside.growth * times / atom->b };
+}
+
+/* Takes a term as one whose iterations are tried out, when they are few. */
 static bool add_part(struct question *q, struct dimension *dim, uint32_t atom, int64_t factor, bool of_consumer)
 {
   if (factor == 0)
     return true;
-  int64_t period = period_of(q, atom);
-  bool fits = dim->part_count < PARTS_MAX && period > 0 && in_range(factor, FACTOR_MAX) && share(q, atom);
-  if (fits)
-    q->period = q->period / greatest_divisor(q->period, period) * period;
-  if (!fits || q->period > PERIOD_MAX)
+  struct cycle cycle = join((struct cycle){ q->period, 0 }, cycle_of(q, atom, false), factor);
+  struct cycle shared = join((struct cycle){ q->shares, 0 }, cycle_of(q, atom, true), factor);
+  if (dim->part_count == PARTS_MAX || !cycle.period || !shared.period || !share(q, atom))
     return false;
+  q->period = cycle.period;
+  q->shares = shared.period;
   dim->parts[dim->part_count++] = (struct part){ factor, atom, of_consumer };
   q->has_parts = true;
   return true;
@@ -266,7 +300,7 @@ static void ask(struct question *q, struct sl_footprints *f, const struct sl_foo
 {
   q->footprints = f;
   q->forms = &f->forms;
-  q->period = 1;
+  q->period = q->shares = 1;
   bool by_element = p->buffer == c->buffer && p->first_dim != SL_NO_DIMS && c->first_dim != SL_NO_DIMS;
   if (!by_element) {
     add_bytes(q, p, c);
@@ -349,40 +383,18 @@ static bool overlaps_at(const struct question *q, int64_t k)
   return false;
 }
 
-/* How much a term grows over one period: of the iteration, or of what its parts share. */
-static int64_t growth(const struct question *q, uint32_t index, int64_t factor, bool of_shared)
-{
-  const struct sl_atom *atom = &q->forms->atoms.data[index];
-  if (atom->kind == SL_ATOM_LOOP)
-    return of_shared ? 0 : factor * q->period;
-  if (atom->kind == SL_ATOM_MOD)
-    return 0;
-  int64_t inside = 0;
-  bool has_shared = false;
-  uint32_t count;
-  const struct sl_term *terms = sl_sum_terms(q->forms, atom->a, &count);
-  for (uint32_t i = 0; i < count; i++)
-    if (class_of(q, terms[i].atom) == SHARED)
-      has_shared = true;
-    else
-      inside += growth(q, terms[i].atom, terms[i].factor, of_shared);
-  inside += of_shared && has_shared ? q->period : 0;
-  return factor * (inside / atom->b);
-}
-
 static int64_t drift_of(const struct question *q, const struct dimension *dim, bool of_shared)
 {
-  int64_t drift = 0;
+  struct cycle all = { 1, 0 };
   for (uint32_t i = 0; i < dim->part_count; i++)
-    drift += growth(q, dim->parts[i].atom, dim->parts[i].factor, of_shared);
-  return drift;
+    all = join(all, cycle_of(q, dim->parts[i].atom, of_shared), dim->parts[i].factor);
+  return all.growth;
 }
 
 /* Quotients and sums with unequal factors drift apart: a dimension repeats only when the consumer's side grows as fast as the
  * producer's. Where it does not, all iterations of a short loop are tried, else the parts are anything in their range. */
 static void settle_period(struct question *q)
 {
-  q->shares = q->period;
   bool tries_all = false;
   for (uint32_t i = 0; i < q->dim_count; i++) {
     struct dimension *dim = &q->dims[i];
