@@ -296,8 +296,7 @@ static unsigned report_judges(const struct state *state)
   return 1;
 }
 
-/* A campaign that never saw one of the forms shows nothing about it; vectors are found where the analysis knows them.
- * */
+/* A campaign that never saw one of the forms shows nothing about it. */
 static unsigned report_excess(const struct tally *tally)
 {
   uint64_t total = 0;
@@ -312,7 +311,7 @@ static unsigned report_excess(const struct tally *tally)
     printf("  %5.2f %% %s\n", share(tally->excess[b], tally->promised), sl_bound_names[b]);
   }
   printf("  %5.2f %% in all\n", share(total, tally->promised));
-  for (unsigned f = 0; f < EDGE_VECTOR && tally->kernels >= 100; f++) {
+  for (unsigned f = 0; f < EDGE_FORMS && tally->kernels >= 200; f++) {
     if (tally->edges[f] == 0) {
       printf("FAILED: no kernel has edges %s\n", edge_form_names[f]);
       return 1;
