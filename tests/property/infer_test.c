@@ -272,6 +272,35 @@ static bool inference_holds(void *user, const char *text, uint64_t seed, struct 
   return holds;
 }
 
+/* ---- faults that were found ---- */
+
+static const struct fault {
+  const char *name, *body;
+} faults[] = {
+  { "aliases were compared by partition", "  buffer a : sbuf f32[2p]\n  buffer b : sbuf f32[2p, 2]\n  alias a b\n"
+                                          "  x0: e0.op b[0, :]\n  x1: e1.op a[1]\n" },
+  { "a remainder of a quotient repeats later than either",
+    "  buffer a : sbuf f32[2p]\n  loop i < 5 {\n"
+    "    x0: e0.op <- a[(i / 2) % 2]\n    x1: e1.op a[1]\n  }\n" },
+  { "a quotient of a quotient grows later than either", "  buffer a : sbuf f32[2p]\n  loop i < 8 {\n"
+                                                        "    x0: e0.op <- a[i / 2 / 2]\n    x1: e1.op a[1]\n  }\n" },
+};
+
+static unsigned try_faults(struct state *state)
+{
+  unsigned failed = 0;
+  for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+    struct sl_failure failure = { "", "" };
+    char text[1000];
+    snprintf(text, sizeof text, "kernel fault target generic {\n%s}\n", faults[f].body);
+    if (inference_holds(state, text, f, &failure))
+      continue;
+    printf("FAILED: %s: %s: %s\n", faults[f].name, failure.kind, failure.text);
+    failed++;
+  }
+  return failed;
+}
+
 /* ---- the campaign ---- */
 
 static double share(uint64_t part, uint64_t whole)
@@ -331,6 +360,7 @@ int main(int argc, char **argv)
   }
   struct state state = { .targets = targets };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_AFFINE, inference_holds, &state);
+  failed += campaign.only_one ? 0 : try_faults(&state);
   failed += report_judges(&state);
   failed += report_excess(&state.tally);
   printf("infer: %llu kernels, %u failures\n", (unsigned long long)state.tally.kernels, failed);
