@@ -231,6 +231,18 @@ static void check_attrs(struct sl_legality *l, sl_index index, sl_loc loc)
   }
 }
 
+/* Only buffers of one space can share memory. */
+static void check_alias(struct sl_legality *l, const struct sl_decl *decl)
+{
+  const struct sl_alias *alias = &l->kernel->aliases.data[decl->item];
+  const uint32_t *a = sl_map_get(&l->buffer_of, alias->a), *b = sl_map_get(&l->buffer_of, alias->b);
+  int first = a ? l->buffers.data[*a].space : -1, second = b ? l->buffers.data[*b].space : -1;
+  if (first >= 0 && second >= 0 && first != second)
+    sl_legality_error(l, SL_RULE_MEMORY, decl->loc, "'%s' and '%s' cannot be aliases: one is in %s, the other in %s",
+                      buffer_name(l, *a), buffer_name(l, *b), l->target->spaces.data[first].name,
+                      l->target->spaces.data[second].name);
+}
+
 void sl_legality_buffers(struct sl_legality *l)
 {
   const struct sl_kernel *kernel = l->kernel;
@@ -251,5 +263,8 @@ void sl_legality_buffers(struct sl_legality *l)
     check_partition_dim(l, index, placed);
     check_bytes(l, index, placed);
   }
+  for (uint32_t i = 0; i < kernel->decls.len; i++)
+    if (kernel->decls.data[i].kind == SL_DECL_ALIAS)
+      check_alias(l, &kernel->decls.data[i]);
   check_sums(l);
 }
