@@ -36,7 +36,8 @@ typedef struct sluice_check_options {
   /** Take the dependences from this verified program instead (the unsynchronized kernel), matching instructions by label;
    * kernels are matched by name. NULL: the program's own. */
   const sluice_program *against;
-  const sluice_input *inputs; /**< fixed inputs */
+  /** Fixed inputs. A `static` parameter takes one value where dependences are found from accesses: they are those of that value. */
+  const sluice_input *inputs;
   size_t input_count;
   uint64_t max_events; /**< executed instructions over all runs, 0 = unlimited */
   uint32_t max_runs;   /**< runs per kernel before sampling */

@@ -13,6 +13,7 @@
 #include "check/machine.h"
 #include "ir/ir.h"
 #include "run/input.h"
+#include "run/statics.h"
 
 struct sluice_check_result {
   sl_heap heap;
@@ -264,6 +265,47 @@ static int prepare(struct subject *s, sl_heap *heap, struct sl_kernel *kernel, s
   return SLUICE_OK;
 }
 
+static const sluice_input *given_value(const struct check_call *call, const char *name)
+{
+  for (size_t i = 0; i < call->options->input_count; i++)
+    if (strcmp(call->options->inputs[i].name, name) == 0)
+      return &call->options->inputs[i];
+  return NULL;
+}
+
+/* Gives the `static` parameters of a kernel the values that are fixed for them. */
+static int set_given_statics(struct check_call *call, const sl_program *program, struct sl_kernel *kernel)
+{
+  for (uint32_t i = 0; i < kernel->params.len; i++) {
+    const struct sl_param *param = &kernel->params.data[i];
+    const sluice_input *given = param->is_static ? given_value(call, sl_text(program, param->name)) : NULL;
+    if (!given || sl_input_is_random(given)) /* random: refused where choices are made */
+      continue;
+    if (given->count > 1) {
+      sl_error(&call->report, SL_RULE_USAGE, param->loc,
+               "'%s' is static and can have one value in a check: dependences that are found are those of one value", given->name);
+      return SLUICE_E_INPUT;
+    }
+    sl_static_set(kernel, i, given->values[0]);
+  }
+  return SLUICE_OK;
+}
+
+/* Dependences that are found are those of the values that the run has: the given ones, else those of the checked kernel. */
+static int choose_statics(struct check_call *call, struct sl_kernel *kernel, struct sl_kernel *giving)
+{
+  if (giving->is_explicit)
+    return SLUICE_OK;
+  int status = set_given_statics(call, call->own, kernel);
+  call->report.source = &call->other_source;
+  if (status == SLUICE_OK)
+    status = set_given_statics(call, call->other, giving);
+  call->report.source = &call->own_source;
+  if (status == SLUICE_OK)
+    sl_statics_agree(&call->result->heap, call->own, kernel, call->other, giving);
+  return status;
+}
+
 static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
 {
   sl_heap *heap = &call->result->heap;
@@ -273,9 +315,12 @@ static int check_kernel(struct check_call *call, struct sl_kernel *kernel)
     sl_error(&call->report, SL_RULE_UNDEFINED, kernel->loc, "there is no kernel '%s' in %s", name, call->against->source.name);
     return SLUICE_E_INPUT;
   }
+  int status = choose_statics(call, kernel, giving);
+  if (status != SLUICE_OK)
+    return status;
   struct subject *s = sl_heap_calloc(heap, 1, sizeof *s);
   s->call = call;
-  int status = prepare(s, heap, kernel, giving);
+  status = prepare(s, heap, kernel, giving);
   if (status == SLUICE_E_INPUT)
     return status;
   uint32_t errors = call->result->findings.errors;

@@ -6,6 +6,7 @@
 
 #include "ir/ir.h"
 #include "run/input.h"
+#include "run/statics.h"
 #include "sim/simulator.h"
 
 /* ---- settings ---- */
@@ -651,6 +652,27 @@ static void prepare_state(struct sl_simulator *sim)
   }
 }
 
+static void set_given_statics(struct sl_simulator *sim, const sl_program *program, struct sl_kernel *kernel)
+{
+  const struct sl_engine_inputs of_all = { .sim = sim, .engine = UINT32_MAX };
+  for (uint32_t i = 0; i < kernel->params.len; i++) {
+    const struct sl_param *param = &kernel->params.data[i];
+    const sluice_input *input = param->is_static ? find_input(&of_all, sl_text(program, param->name)) : NULL;
+    if (input && input->count && !sl_input_is_random(input))
+      sl_static_set(kernel, i, input->values[input->count - 1]);
+  }
+}
+
+/* Dependences that are found are those of the values that the run has: the given ones, else those of the simulated kernel. */
+static void choose_statics(struct sl_simulator *sim)
+{
+  if (sim->giving->is_explicit)
+    return;
+  set_given_statics(sim, sim->program, sim->kernel);
+  set_given_statics(sim, sim->giving_program, sim->giving);
+  sl_statics_agree(sim->heap, sim->program, sim->kernel, sim->giving_program, sim->giving);
+}
+
 int sl_simulator_check_inputs(struct sl_simulator *sim)
 {
   sl_code_init(&sim->code, sim->heap, sim->program, sim->kernel, sim->target);
@@ -664,6 +686,8 @@ int sl_simulator_init(struct sl_simulator *sim)
   for (uint32_t e = 0; e < sim->engine_count; e++)
     sl_code_compile(&sim->code, (sl_engines)1 << e);
   int status = apply_settings(sim);
+  if (status == SLUICE_OK && sim->is_ideal)
+    choose_statics(sim);
   if (status == SLUICE_OK && sim->is_ideal)
     status = sl_needs_init(&sim->needs, sim->heap, sim->giving_program, sim->giving, sim->target, sim->report);
   if (status == SLUICE_OK)
