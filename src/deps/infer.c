@@ -390,9 +390,34 @@ static sl_index innermost_loop(const struct sl_kernel *kernel, sl_index block)
 
 enum { ACROSS_MAX = 8 };
 
+/* Whether every iteration of the outer loop surely visits the inner one: no arm, and no loop that may make no trip, in between. */
+static bool surely_visits(const struct inference *in, sl_index outer, sl_index inner)
+{
+  for (sl_index block = sl_block_parent(in->kernel, inner); block != outer; block = sl_block_parent(in->kernel, block)) {
+    sl_index owner = in->kernel->blocks.data[block].owner;
+    if (in->kernel->stmts.data[owner].kind != SL_STMT_LOOP || in->f.trips.data[block].least == 0)
+      return false;
+  }
+  return true;
+}
+
+/* Whether where an access is depends on the iteration of the loop. */
+static bool moves_with(const struct inference *in, const struct sl_footprint *access, sl_index body)
+{
+  const struct sl_forms *forms = &in->f.forms;
+  bool moves = sl_sum_depends(forms, access->byte_sum, body) || sl_sum_depends(forms, access->row_sum, body);
+  uint32_t count = access->first_dim == SL_NO_DIMS ? 0 : in->kernel->buffers.data[access->buffer].dim_count;
+  for (uint32_t i = 0; i < count && !moves; i++) {
+    sl_form first = in->f.dims.data[access->first_dim + i].first;
+    moves = first.is_known && sl_sum_depends(forms, first.sum, body);
+  }
+  return moves;
+}
+
 /* The least number of iterations of the inner loop, counted through its visits, that lie between two instances that touch the
- * same and are at least one iteration of the outer loop apart; at most `most`. The inner loop makes `trips` in every visit;
- * visits in between, which a loop between the two may cause, make the number larger. */
+ * same and are at least one iteration of the outer loop apart; at most `most`. The inner loop makes `trips` in every visit.
+ * Requires as many visits as iterations of the outer loop, or accesses to which it is all the same which iteration of the outer
+ * loop they are in: then only visits count. Visits in between, which a loop between the two may cause, make the number larger. */
 static uint32_t distance_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
                                 sl_index outer, sl_index inner, int64_t trips, uint32_t most)
 {
@@ -420,7 +445,8 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
   uint32_t wanted = edge ? edge->k : ACROSS_MAX + 1, distance = 1;
   if (wanted > 1) {
     int64_t trips = sl_footprint_exact_trips(&in->f, inner);
-    if (trips == SL_NO_MAX || wanted > ACROSS_MAX + 1)
+    bool is_counted = surely_visits(in, outer, inner) || (!moves_with(in, p, outer) && !moves_with(in, c, outer));
+    if (trips == SL_NO_MAX || wanted > ACROSS_MAX + 1 || !is_counted)
       return false;
     distance = distance_across(in, p, c, outer, inner, trips, wanted);
   }
