@@ -1,13 +1,14 @@
-"""Do the dependence lines of a kernel order every two accesses that conflict? Brute force, for small sizes.
+"""Do the dependences of a kernel order every two accesses that conflict? Brute force, for small sizes.
 
-usage: sluice fmt --emit=json KERNEL | hazards.py NAME=VALUE... [without PRODUCER CONSUMER LOOP]
+usage: sluice fmt --emit=json KERNEL | hazards.py NAME=VALUE... [deps FILE] [needed] [without PRODUCER CONSUMER LOOP]
 
 Runs the kernel in text order with the given parameters, notes what every instance reads and writes (boxes of elements), and
 orders the instances by what the machine promises (a stream issues and retires in order, a queue issues on its trigger) and
-what the dependence lines say (everything through the awaited iteration). Every pair of conflicting instances on different
-streams must be ordered: the first retired before the second issues. `without` leaves one line out ("" for no loop).
-Registers have the values that their loads `assume`; an index that is not known covers all. Exit 1: some pair is not ordered.
-Shares no code with the tool.
+what the dependences say (everything through the awaited iteration). Every pair of conflicting instances on different
+streams must be ordered: the first retired before the second issues. Dependences are the lines of the kernel; with `deps` those
+that the output of `sluice deps --json` in FILE calls `kept`. `needed`: and each of them orders a pair that the others do not.
+`without` leaves one out ("" for no loop). Registers have the values that their loads `assume`; an index that is not known covers
+all. Exit 1: some pair is not ordered, or some dependence not needed. Shares no code with the tool.
 """
 
 import json
@@ -40,9 +41,10 @@ def box_of(operand, dims, values):
 
 
 class Instance:
-    def __init__(self, op, buffers, values, loops):
+    def __init__(self, op, buffers, values, loops, begun):
         self.label, self.stream, self.is_load = op.get("label"), op["stream"], op["opcode"] == "reg_load"
         self.place = {loop: values[loop] for loop in loops}
+        self.begun = {loop: begun[loop] for loop in loops}  # iterations of the loop so far, in all its visits
         destinations, sources = op.get("destinations", []), op.get("sources", [])
         destinations = [operand for operand in destinations if "name" in operand]
         box = lambda operand: box_of(operand, buffers[operand["name"]], values)
@@ -53,18 +55,19 @@ class Instance:
 
 def instances(kernel, params):
     buffers = {decl["name"]: decl["dims"] for decl in kernel["decls"] if decl["kind"] == "buffer"}
-    found = []
+    found, begun = [], {}
 
     def walk(body, values, loops):
         for stmt in body:
             if stmt["kind"] == "loop":
                 for i in range(evaluate(stmt["bound"], values)):
+                    begun[stmt["var"]] = begun.get(stmt["var"], 0) + 1
                     walk(stmt["body"], {**values, stmt["var"]: i}, loops + [stmt["var"]])
                 continue
             if stmt["opcode"] == "reg_load":
                 (assumed,) = [a["expr"] for a in stmt["attributes"] if a["name"] == "assume"]
                 values[f"register_{stmt['destinations'][0]['register']}"] = evaluate(assumed, values)
-            found.append(Instance(stmt, buffers, values, loops))
+            found.append(Instance(stmt, buffers, values, loops, begun))
 
     walk(kernel["body"], params, [])
     return found
@@ -76,6 +79,8 @@ def awaits(dep, producer, consumer):
         return True
     (distance,) = dep["distance"]
     loop, k = distance["loop"], distance["k"]
+    if distance.get("across"):
+        return producer.begun[loop] <= consumer.begun[loop] - k
     outer = list(consumer.place)[: list(consumer.place).index(loop)]
     visit = [[instance.place[name] for name in outer] for instance in (producer, consumer)]
     awaited = consumer.place[loop] - k
@@ -114,33 +119,80 @@ def overlap(some, others):
                for a in some for b in others)
 
 
+def conflicts(run):
+    """Pairs of instances on different streams that touch the same, the earlier one first."""
+    return [(i, j) for j, later in enumerate(run) for i, earlier in enumerate(run[:j])
+            if earlier.stream != later.stream
+            and (overlap(earlier.writes, later.reads + later.writes) or overlap(earlier.reads, later.writes))]
+
+
+def not_ordered(kernel, run, pairs):
+    before = orders(kernel, run)
+    return [(run[i], run[j]) for i, j in pairs if not before[j] >> i & 1]
+
+
+def kept_dependences(path, kernel):
+    """What `sluice deps --json` says that waits have to enforce, as lines of the kernel."""
+    with open(path, encoding="utf-8") as file:
+        (answer,) = [found for found in json.load(file)["kernels"] if found["name"] == kernel["name"]]
+    lines = []
+    for dependence in answer["dependences"]:
+        if dependence["status"] != "kept":
+            continue
+        line = {end: answer["instructions"][dependence[end]["instruction"]]["name"] for end in ("producer", "consumer")}
+        carried = dependence["carried"]
+        assert "inner" not in carried, "no vectors here"
+        if carried["distance"]:
+            line["distance"] = [{"loop": answer["blocks"][carried["block"]]["name"], "k": carried["distance"],
+                                 "across": carried["across"]}]
+        lines.append(line)
+    return lines
+
+
+def text_of(dep):
+    distances = [f" ({'across ' * d.get('across', False)}{d['loop']}: {d['k']})" for d in dep.get("distance", [])]
+    return f"{dep['producer']} -> {dep['consumer']}" + "".join(distances)
+
+
+def take(arguments, word, count):
+    """The `count` arguments behind a word, which are taken out with it; None without the word."""
+    if word not in arguments:
+        return None
+    at = arguments.index(word)
+    found = arguments[at + 1 : at + 1 + count]
+    del arguments[at : at + 1 + count]
+    return found
+
+
 def main():
     kernel = json.load(sys.stdin)["kernels"][0]
     arguments = sys.argv[1:]
-    if "without" in arguments:
-        at = arguments.index("without")
-        ends, loop = arguments[at + 1 : at + 3], arguments[at + 3]
-        kept = [dep for dep in kernel["deps"] if [dep["producer"], dep["consumer"]] != ends
-                or dep.get("distance", [{"loop": ""}])[0]["loop"] != loop]
+    without, deps, needed = take(arguments, "without", 3), take(arguments, "deps", 1), take(arguments, "needed", 0)
+    if deps:
+        assert not kernel.get("deps"), "the kernel has lines of its own"
+        kernel["deps"] = kept_dependences(deps[0], kernel)
+    if without:
+        kept = [dep for dep in kernel["deps"] if [dep["producer"], dep["consumer"]] != without[:2]
+                or dep.get("distance", [{"loop": ""}])[0]["loop"] != without[2]]
         assert len(kept) == len(kernel["deps"]) - 1, "no such line"
-        kernel["deps"], arguments = kept, arguments[:at]
+        kernel["deps"] = kept
     params = {}
     given = dict(argument.split("=") for argument in arguments)
     for param in kernel["params"]:
         params[param["name"]] = int(given.get(param["name"], 0) or evaluate(param["value"], params))
     run = instances(kernel, params)
-    before = orders(kernel, run)
-    checked, missing = 0, []
-    for j, later in enumerate(run):
-        for i, earlier in enumerate(run[:j]):
-            if earlier.stream == later.stream:
-                continue
-            if overlap(earlier.writes, later.reads + later.writes) or overlap(earlier.reads, later.writes):
-                checked += 1
-                if not before[j] >> i & 1:
-                    missing.append(f"{earlier.label} {earlier.place} -> {later.label} {later.place}")
-    print(f"{len(run)} instances, {checked} conflicts, {len(missing)} not ordered", *missing[:3], sep="\n")
-    sys.exit(bool(missing) or checked == 0)
+    pairs = conflicts(run)
+    missing = [f"{earlier.label} {earlier.place} -> {later.label} {later.place}"
+               for earlier, later in not_ordered(kernel, run, pairs)]
+    print(f"{len(run)} instances, {len(pairs)} conflicts, {len(missing)} not ordered", *missing[:3], sep="\n")
+    superfluous = []
+    if needed is not None and not missing:
+        for dep in kernel["deps"]:
+            others = {**kernel, "deps": [other for other in kernel["deps"] if other is not dep]}
+            if not not_ordered(others, run, pairs):
+                superfluous.append(text_of(dep))
+        print(f"{len(kernel['deps'])} dependences, {len(superfluous)} not needed", *superfluous, sep="\n")
+    sys.exit(bool(missing or superfluous) or not pairs)
 
 
 main()
