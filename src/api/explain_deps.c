@@ -501,7 +501,7 @@ static int find_edges(struct explain *e)
 {
   struct sl_kernel_call *call = &e->call;
   if (!e->kernel->is_explicit)
-    sl_deps_infer(&e->all, e->scratch, call->program, e->kernel, call->target);
+    sl_deps_infer(&e->all, e->scratch, call->program, e->kernel, call->target, SL_INFER_ALL);
   int status = sl_lines_resolve(&e->all, e->scratch, call->program, e->kernel, &call->report);
   if (status != SLUICE_OK)
     return status;

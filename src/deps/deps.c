@@ -5,15 +5,27 @@
 #include "deps/infer.h"
 #include "deps/reduce.h"
 
-int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
-                    const struct sl_target *target, sl_report *report)
+static int resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                   const struct sl_target *target, sl_report *report, enum sl_infer wanted)
 {
   if (!kernel->is_explicit)
-    sl_deps_infer(edges, heap, program, kernel, target);
+    sl_deps_infer(edges, heap, program, kernel, target, wanted);
   int status = sl_lines_resolve(edges, heap, program, kernel, report);
   if (status == SLUICE_OK)
     sl_lines_remove(edges, heap, program, kernel, report);
   return status;
+}
+
+int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                    const struct sl_target *target, sl_report *report)
+{
+  return resolve(edges, heap, program, kernel, target, report, SL_INFER_ALL);
+}
+
+int sl_deps_resolve_enough(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                           const struct sl_target *target, sl_report *report)
+{
+  return resolve(edges, heap, program, kernel, target, report, SL_INFER_ENOUGH);
 }
 
 void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
@@ -35,7 +47,7 @@ void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const sl_program *prog
 int sl_deps_resolve_reduced(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
                             const struct sl_target *target, sl_report *report)
 {
-  int status = sl_deps_resolve(edges, heap, program, kernel, target, report);
+  int status = sl_deps_resolve_enough(edges, heap, program, kernel, target, report);
   if (status == SLUICE_OK)
     sl_deps_drop_implied(edges, heap, program, kernel, target);
   return status;

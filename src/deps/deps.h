@@ -13,10 +13,14 @@
 int sl_deps_resolve(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
                     const struct sl_target *target, sl_report *report);
 
+/* The same, but of what is found as little as says it all (SL_INFER_ENOUGH): for making waits, not for showing or judging. */
+int sl_deps_resolve_enough(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
+                           const struct sl_target *target, sl_report *report);
+
 /* Takes the edges away that others imply (reduce.h); of an `explicit` kernel none, its lines are taken as they stand. */
 void sl_deps_drop_implied(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
                           const struct sl_target *target);
-/* Both. */
+/* Both, for making waits. */
 int sl_deps_resolve_reduced(sl_edges *edges, sl_heap *heap, sl_program *program, struct sl_kernel *kernel,
                             const struct sl_target *target, sl_report *report);
 

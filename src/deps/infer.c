@@ -69,7 +69,7 @@ struct inference {
   uint8_t *index_source;       /* by name of an opcode: the source that says where the others go, from 1; 0 = none */
   const sl_program *program;
   uint32_t query;              /* number of the last one: accesses remember which met them */
-  bool keeps_all;              /* every dependence counts for itself: some are taken away, or buffers are marked `spilled` */
+  bool keeps_all;              /* every dependence is wanted: all, or some are taken away, or buffers are `spilled` */
   uint32_t *edge_of_stream;    /* by stream: index + 1 of the edge from its latest instruction to the consumer at hand */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
   uint32_t first_edge;         /* of the consumer at hand */
@@ -794,7 +794,7 @@ static void find_index_sources(struct inference *in)
 }
 
 void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
-                   const struct sl_target *target)
+                   const struct sl_target *target, enum sl_infer wanted)
 {
   sl_heap *scratch = sl_heap_child_new(heap);
   struct inference in = { .heap = scratch, .edge_heap = heap, .program = program, .kernel = kernel, .edges = edges };
@@ -806,6 +806,8 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
   find_index_sources(&in);
+  in.keeps_all =
+      wanted == SL_INFER_ALL || in.has_weak || sl_names_find(&program->names, "spilled", strlen("spilled"));
   walk(&in, kernel->root);
   sl_deps_add_ordered(edges, heap, kernel);
   sl_heap_child_free(scratch);

@@ -109,7 +109,7 @@ static int pass_unroll(struct pipeline *p)
 static int pass_deps(struct pipeline *p)
 {
   p->found->heap = sl_heap_child_new(&p->program->heap);
-  return sl_deps_resolve(&p->found->edges, p->found->heap, p->program, p->kernel, p->target, &p->report);
+  return sl_deps_resolve_enough(&p->found->edges, p->found->heap, p->program, p->kernel, p->target, &p->report);
 }
 
 static int pass_reduce(struct pipeline *p)
