@@ -50,6 +50,12 @@ struct hidden { /* accesses [first, end) of the other arm */
   uint32_t first, end;
 };
 
+/* Of a stream: the edge from its latest instruction, in the block at hand, to a consumer. */
+struct latest {
+  sl_index consumer; /* 0: none */
+  uint32_t edge, access;
+};
+
 struct inference {
   sl_heap *heap; /* scratch */
   sl_heap *edge_heap;
@@ -70,7 +76,8 @@ struct inference {
   const sl_program *program;
   uint32_t query;              /* number of the last one: accesses remember which met them */
   bool keeps_all;              /* every dependence is wanted: all, or some are taken away, or buffers are `spilled` */
-  uint32_t *edge_of_stream;    /* by stream: index + 1 of the edge from its latest instruction to the consumer at hand */
+  struct latest *latest;       /* by stream */
+  uint32_t first_alike;        /* accesses from here on stand in the block at hand, nothing but instructions in between */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
   uint32_t first_edge;         /* of the consumer at hand */
   sl_map edge_of_pair;         /* (producer, consumer) -> index + 1 of the edge at their innermost common loop or block */
@@ -165,22 +172,23 @@ static struct sl_edge *put_edge(struct inference *in, const struct sl_footprint 
   return edge;
 }
 
-/* In one block a stream's latest instruction speaks for those before it, which retire first. NULL when it is not known yet. */
-static struct sl_edge *put_latest(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c)
+/* In one block a stream's latest instruction speaks for those before it, which retire first. */
+static struct sl_edge *put_latest(struct inference *in, uint32_t producer, const struct sl_footprint *c)
 {
-  uint32_t *at = &in->edge_of_stream[p->stream];
-  bool is_there = *at > in->first_edge && *at <= in->edges->len;
-  struct sl_edge *edge = is_there ? &in->edges->data[*at - 1] : NULL;
-  if (!edge || edge->consumer != c->stmt || edge->producer_position < p->position) {
-    struct sl_edge found = make_edge(in, p, c, p->block, 0);
-    if (edge && edge->consumer == c->stmt) {
-      *edge = found;
-      return edge;
-    }
-    edge = put_edge(in, p, c, p->block, 0);
-    *at = (uint32_t)(edge - in->edges->data) + 1;
+  const struct sl_footprint *p = access_at(in, producer);
+  struct latest *latest = &in->latest[p->stream];
+  if (latest->consumer != c->stmt) {
+    struct sl_edge *edge = put_edge(in, p, c, p->block, 0);
+    *latest = (struct latest){ c->stmt, (uint32_t)(edge - in->edges->data), producer };
+    return edge;
   }
-  return edge->producer == p->stmt ? put_edge(in, p, c, p->block, 0) : edge;
+  struct sl_edge *edge = &in->edges->data[latest->edge], found = make_edge(in, p, c, p->block, 0);
+  bool is_later = edge->producer_position < p->position;
+  bool is_clearer = edge->producer == p->stmt && says_more((enum sl_edge_kind)found.kind, (enum sl_edge_kind)edge->kind);
+  if (is_later || is_clearer)
+    *edge = found;
+  latest->access = is_later ? producer : latest->access;
+  return edge;
 }
 
 static void remember(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
@@ -290,6 +298,15 @@ static bool is_hidden(const struct inference *in, uint32_t access)
   return false;
 }
 
+/* Whether an earlier instruction of a stream need not be looked at, for a later one is awaited. */
+static bool is_spoken_for(const struct inference *in, const struct meeting *meeting, const struct sl_footprint *c,
+                          const struct sl_touch *touch)
+{
+  const struct latest *latest = &in->latest[touch->stream];
+  return !meeting->carrying && !in->loops_open && touch->access >= in->first_alike && latest->consumer == c->stmt &&
+         latest->access > touch->access && !in->keeps_all;
+}
+
 static void meet_list(struct inference *in, const struct meeting *meeting, uint32_t first)
 {
   const struct sl_footprint *c = access_at(in, meeting->consumer);
@@ -298,6 +315,7 @@ static void meet_list(struct inference *in, const struct meeting *meeting, uint3
     const struct sl_touch *touch = &in->touches.list.data[at];
     uint32_t access = touch->access;
     if (access < meeting->first || access >= meeting->end || touch->row_max <= row_min || row_max <= touch->row_min ||
+        is_spoken_for(in, meeting, c, touch) ||
         in->f.accesses.data[access].met == in->query || (!meeting->carrying && is_hidden(in, access)))
       continue;
     in->f.accesses.data[access].met = in->query;
@@ -314,7 +332,7 @@ static int64_t shifted(int64_t end, int64_t by, int64_t none)
 
 static void meet_interval(struct inference *in, const struct meeting *meeting, uint32_t group, struct sl_interval place)
 {
-  const struct sl_touch_map *map = &in->groups.data[group].map;
+  struct sl_touch_map *map = &in->groups.data[group].map;
   bool all = writes(access_at(in, meeting->consumer));
   struct sl_touch_cursor cursor = sl_touch_find(map, place.min);
   for (const struct sl_touched *at; (at = sl_touch_get(map, &cursor)) != NULL && at->min < place.max;
@@ -370,7 +388,7 @@ static void meet_same(struct inference *in, const struct meeting *meeting, uint3
   if (!fixed_to_each_other(p, c) && !sl_conflict_same(&in->f, p, c, common))
     return;
   bool is_alike = p->block == c->block && !in->keeps_all;
-  const struct sl_edge *edge = is_alike ? put_latest(in, p, c) : put_edge(in, p, c, common, 0);
+  const struct sl_edge *edge = is_alike ? put_latest(in, producer, c) : put_edge(in, p, c, common, 0);
   if (in->loops_open)
     remember(in, p, c, edge);
 }
@@ -563,22 +581,17 @@ static bool same_box(const struct sl_footprints *f, const struct sl_footprint *a
   return true;
 }
 
-static bool is_ended(void *user, uint32_t access)
+/* An access with holes ends only those of just the same box. */
+static bool is_same_box(void *user, uint32_t access)
 {
   struct ending *ending = user;
-  const struct sl_footprint *by = access_at(ending->in, ending->access), *at = access_at(ending->in, access);
-  if (!(by->flags & SL_FOOTPRINT_DENSE) && !same_box(&ending->in->f, by, at))
-    return false;
-  if (writes(by))
-    return true;
-  return access >= ending->in->scope.first_access && by->stream == at->stream;
+  return same_box(&ending->in->f, access_at(ending->in, ending->access), access_at(ending->in, access));
 }
 
 static void note_ended(void *user, int64_t min, int64_t max, const struct sl_touch *touch)
 {
   struct ending *ending = user;
-  if (touch->access < ending->in->scope.first_access)
-    sl_vec_add(ending->in->heap, &ending->in->ended, ((struct ended){ ending->group, min, max, *touch }));
+  sl_vec_add(ending->in->heap, &ending->in->ended, ((struct ended){ ending->group, min, max, *touch }));
 }
 
 /* Whether a `nodep` line names the instruction, by its label or by what its label is a copy of. */
@@ -605,11 +618,18 @@ static void settle(struct inference *in, uint32_t access)
     return;
   uint32_t group = open_group(in, at.memory, at.varying);
   struct ending ending = { in, access, group };
-  const struct sl_touch_sweep sweep = { &ending, is_ended, note_ended };
+  uint32_t outside = in->scope.first_access; /* what stands before ends only for the time being */
+  const struct sl_touch_sweep sweep = { .writers = writes(&at),
+                                        .stream = writes(&at) ? SL_TOUCH_ANY_STREAM : at.stream,
+                                        .first = outside,
+                                        .user = &ending,
+                                        .ends = at.flags & SL_FOOTPRINT_DENSE ? NULL : is_same_box,
+                                        .told_before = outside,
+                                        .ended = note_ended };
   if (!is_weak(in, at.stmt))
     sl_touch_remove(&in->groups.data[group].map, &in->touches, at.place.min, at.place.max, at.place_row_min,
-                    at.place_row_max, writes(&at), &sweep);
-  struct sl_touch touch = { access, at.place_row_min, at.place_row_max, 0 };
+                    at.place_row_max, &sweep);
+  struct sl_touch touch = { access, at.stream, at.place_row_min, at.place_row_max, 0 };
   sl_touch_add(&in->groups.data[group].map, &in->touches, at.place.min, at.place.max, list_of(&at), touch, true);
 }
 
@@ -674,7 +694,7 @@ static void walk_branch(struct inference *in, sl_index stmt)
 static void add_touches(struct inference *in, uint32_t group, uint32_t access, enum sl_touch_list list)
 {
   const struct sl_footprint at = *access_at(in, access);
-  struct sl_touch touch = { access, at.place_row_min, at.place_row_max, 0 };
+  struct sl_touch touch = { access, at.stream, at.place_row_min, at.place_row_max, 0 };
   for (uint32_t copy = 0; copy < at.copies; copy++) {
     struct sl_interval place = sl_footprint_place(&at, copy);
     sl_touch_add(&in->groups.data[group].map, &in->touches, place.min, place.max, list, touch, at.copies == 1);
@@ -756,6 +776,7 @@ static void walk_loop(struct inference *in, sl_index stmt)
 
 static void walk(struct inference *in, sl_index block)
 {
+  in->first_alike = in->f.accesses.len;
   for (sl_index at = in->kernel->blocks.data[block].first; at; at = in->kernel->stmts.data[at].next) {
     in->position++;
     switch ((enum sl_stmt_kind)in->kernel->stmts.data[at].kind) {
@@ -766,6 +787,8 @@ static void walk(struct inference *in, sl_index block)
     case SL_STMT_BARRIER_RESET:
     case SL_STMT_EPILOGUE: break;
     }
+    if (in->kernel->stmts.data[at].kind != SL_STMT_OP)
+      in->first_alike = in->f.accesses.len;
   }
 }
 
@@ -802,7 +825,7 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   sl_touches_init(&in.touches, scratch);
   (void)sl_vec_push(scratch, &in.groups);
   in.groups_of = sl_heap_calloc(scratch, kernel->buffers.len, sizeof *in.groups_of);
-  in.edge_of_stream = sl_heap_calloc(scratch, kernel->streams.len + 1u, sizeof *in.edge_of_stream);
+  in.latest = sl_heap_calloc(scratch, kernel->streams.len + 1u, sizeof *in.latest);
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
   find_index_sources(&in);

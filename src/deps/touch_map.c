@@ -56,9 +56,16 @@ static uint32_t copy_list(struct sl_touches *touches, uint32_t first)
 
 /* ---- places ---- */
 
-struct sl_touch_cursor sl_touch_find(const struct sl_touch_map *map, int64_t min)
+/* The last leaf that starts at or before `min`, else the first. */
+static uint32_t find_leaf(struct sl_touch_map *map, int64_t min)
 {
-  uint32_t low = 0, high = map->leaves.len; /* the last leaf that starts at or before min */
+  uint32_t low = map->last_found, high = low + 1;
+  bool is_same = high <= map->leaves.len && map->starts.data[low] <= min &&
+                 (high == map->leaves.len || min < map->starts.data[high]);
+  if (is_same)
+    return low;
+  low = 0;
+  high = map->leaves.len;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
     if (map->starts.data[middle] <= min)
@@ -66,6 +73,13 @@ struct sl_touch_cursor sl_touch_find(const struct sl_touch_map *map, int64_t min
     else
       high = middle;
   }
+  map->last_found = low;
+  return low;
+}
+
+struct sl_touch_cursor sl_touch_find(struct sl_touch_map *map, int64_t min)
+{
+  uint32_t low = find_leaf(map, min);
   struct sl_touch_cursor cursor = { low, 0 };
   if (low >= map->leaves.len)
     return cursor;
@@ -242,14 +256,18 @@ struct removal {
 static bool shrink(struct removal *r, const struct sl_touched *interval, uint32_t at)
 {
   struct sl_touch touch = r->touches->list.data[at], taken = touch;
-  if (r->row_max <= touch.row_min || touch.row_max <= r->row_min || !r->sweep->ends(r->sweep->user, touch.access))
+  const struct sl_touch_sweep *sweep = r->sweep;
+  bool is_of_stream = sweep->stream == SL_TOUCH_ANY_STREAM || (touch.stream == sweep->stream && touch.access >= sweep->first);
+  if (!is_of_stream || r->row_max <= touch.row_min || touch.row_max <= r->row_min ||
+      (sweep->ends && !sweep->ends(sweep->user, touch.access)))
     return false;
   taken.row_min = r->row_min > touch.row_min ? r->row_min : touch.row_min;
   taken.row_max = r->row_max < touch.row_max ? r->row_max : touch.row_max;
-  r->sweep->ended(r->sweep->user, interval->min, interval->max, &taken);
+  if (touch.access < sweep->told_before)
+    sweep->ended(sweep->user, interval->min, interval->max, &taken);
   bool below = touch.row_min < taken.row_min, above = taken.row_max < touch.row_max;
   if (below && above) {
-    struct sl_touch upper = { touch.access, taken.row_max, touch.row_max, touch.next };
+    struct sl_touch upper = { touch.access, touch.stream, taken.row_max, touch.row_max, touch.next };
     uint32_t made = new_touch(r->touches, upper);
     r->touches->list.data[at].next = made;
   }
@@ -279,12 +297,12 @@ static void shrink_list(struct removal *r, struct sl_touched *interval, uint32_t
 }
 
 void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, int32_t row_min,
-                     int32_t row_max, bool all, const struct sl_touch_sweep *sweep)
+                     int32_t row_max, const struct sl_touch_sweep *sweep)
 {
   struct removal removal = { touches, sweep, row_min, row_max };
   struct sl_touch_cursor cursor = find_from(map, touches, min);
   for (struct sl_touched *interval; (interval = get_until(map, touches, &cursor, max)) != NULL;) {
-    if (all)
+    if (sweep->writers)
       shrink_list(&removal, interval, &interval->first[SL_TOUCH_WRITERS]);
     shrink_list(&removal, interval, &interval->first[SL_TOUCH_READERS]);
     if (interval->first[SL_TOUCH_WRITERS] || interval->first[SL_TOUCH_READERS])

@@ -11,6 +11,7 @@
 
 struct sl_touch { /* an access that counts for some partitions of an interval */
   uint32_t access;
+  uint32_t stream;          /* of the access, at hand without looking it up */
   int32_t row_min, row_max; /* [row_min, row_max) */
   uint32_t next;            /* of the interval, or of the free ones; 0 = none */
 };
@@ -28,6 +29,7 @@ struct sl_touch_leaf;
 struct sl_touch_map {
   sl_vec(struct sl_touch_leaf *) leaves;
   sl_vec(int64_t) starts; /* of the first interval of each leaf */
+  uint32_t last_found;    /* leaf: whoever asks mostly asks there again */
 };
 
 /* The touches of all maps. */
@@ -45,7 +47,7 @@ struct sl_touch_cursor {
 };
 
 /* The first interval that ends behind `min`; sl_touch_get answers NULL at the end. */
-struct sl_touch_cursor sl_touch_find(const struct sl_touch_map *map, int64_t min);
+struct sl_touch_cursor sl_touch_find(struct sl_touch_map *map, int64_t min);
 struct sl_touched *sl_touch_get(const struct sl_touch_map *map, struct sl_touch_cursor *cursor);
 static inline void sl_touch_step(struct sl_touch_cursor *cursor)
 {
@@ -56,16 +58,19 @@ static inline void sl_touch_step(struct sl_touch_cursor *cursor)
 void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
                   struct sl_touch touch, bool is_new);
 
-/* Asked of each touch within [min, max): whether it ends there. */
+/* Which touches end, and who is told. */
+enum { SL_TOUCH_ANY_STREAM = 0xffffffffu };
 struct sl_touch_sweep {
+  bool writers;                   /* also those that wrote */
+  uint32_t stream, first;         /* only accesses of this stream, from this number on */
   void *user;
-  bool (*ends)(void *user, uint32_t access);
-  /* Told of what has ended: an interval, and a touch with the partitions that have. */
+  bool (*ends)(void *user, uint32_t access); /* asked of each; NULL: all end */
+  uint32_t told_before;           /* of accesses below this number `ended` is told: the interval and the partitions */
   void (*ended)(void *user, int64_t min, int64_t max, const struct sl_touch *touch);
 };
-/* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max): readers, and writers if `all`. */
+/* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max). */
 void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, int32_t row_min,
-                     int32_t row_max, bool all, const struct sl_touch_sweep *sweep);
+                     int32_t row_max, const struct sl_touch_sweep *sweep);
 
 /* Gives the touches back. */
 void sl_touch_map_free(struct sl_touch_map *map, struct sl_touches *touches);
