@@ -1,9 +1,12 @@
 /* judge.c: see judge.h. */
 #include "property/judge.h"
 
+#include <sluice/deps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "property/text.h"
 
 enum { OUTCOMES = 64 /* values given for an opaque condition */ };
 
@@ -38,6 +41,47 @@ sluice_program *sl_read_again(const sluice_targets *targets, const sluice_progra
   sluice_program *again = sl_read_program(targets, text, failure);
   sluice_string_free(text);
   return again;
+}
+
+/* ---- dependences ---- */
+
+static void add_lines(struct sl_text *text, const sluice_deps_result *found)
+{
+  size_t count;
+  const sluice_dep *edges = sluice_deps_edges(found, &count);
+  for (size_t i = 0; i < count; i++)
+    if (edges[i].kind != SLUICE_DEP_STATED && edges[i].status != SLUICE_DEP_HARDWARE)
+      sl_text_printf(text, "  dep %s\n", edges[i].text);
+}
+
+sluice_program *sl_state_dependences(const sluice_targets *targets, sluice_program *program, struct sl_failure *failure)
+{
+  if (sl_case_kernel(program)->is_explicit)
+    return program;
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  const sluice_deps_options options = { .reduce = false };
+  sluice_deps_result *found = NULL;
+  sluice_program *stated = NULL;
+  char *printed = NULL;
+  if (sluice_deps(&found, program, 0, targets, &options, &sink) == SLUICE_OK) {
+    sl_case_kernel(program)->is_explicit = true;
+    if (sluice_program_print(&printed, NULL, program) != SLUICE_OK)
+      abort();
+    struct sl_text text = { 0 };
+    *strrchr(printed, '}') = '\0';
+    sl_text_puts(&text, printed);
+    add_lines(&text, found);
+    sl_text_puts(&text, "}\n");
+    stated = sl_read_program(targets, text.data, failure);
+    free(text.data);
+  } else {
+    sl_fail(failure, "its dependences are not found", "%s", messages.first);
+  }
+  sluice_string_free(printed);
+  sluice_deps_result_free(found);
+  sluice_program_free(program);
+  return stated;
 }
 
 /* ---- inputs ---- */

@@ -201,12 +201,20 @@ static void try_subject(struct campaign_state *state, const char *path, const ch
                         sluice_program *program)
 {
   struct subject *s = sl_oracle_calloc(1, sizeof *s);
+  struct sl_failure failure = { "", "" };
   s->state = state;
   s->test.targets = state->targets;
-  s->test.original = original;
+  s->test.original = original = sl_state_dependences(state->targets, original, &failure);
   s->test.program = program;
   const char *base = strrchr(path, '/');
   snprintf(s->name, sizeof s->name, "%s %s", base ? base + 1 : path, how);
+  if (!original) {
+    complain(s, "dependences as lines", failure.text);
+    state->failed++;
+    sluice_program_free(program);
+    free(s);
+    return;
+  }
   sl_case_default_params(&s->test);
   if (sl_case_start(&s->test, INSTANCE_LIMIT) == SL_REFERENCE_OK) {
     s->test.options.max_actions = MAX_ACTIONS;
@@ -239,7 +247,8 @@ static bool bounds_a_loop(const struct sl_kernel *kernel, sl_name name)
 }
 
 /* The kernel of a file with small trip counts; NULL after a failure. */
-static sluice_program *read_scaled(struct campaign_state *state, const char *path)
+/* `even`: the second loop, in which versions by hand take buffers in turn, makes an even number of trips. */
+static sluice_program *read_scaled(struct campaign_state *state, const char *path, bool even)
 {
   static const int64_t trips[][3] = { { 3, 2, 2 }, { 4, 2, 3 }, { 2, 3, 2 } };
   struct sl_failure failure = { "", "" };
@@ -253,9 +262,13 @@ static sluice_program *read_scaled(struct campaign_state *state, const char *pat
   if (program) {
     const struct sl_kernel *kernel = sl_case_kernel(program);
     for (uint32_t p = 0, bounds = 0; p < kernel->params.len; p++) {
-      if (bounds_a_loop(kernel, kernel->params.data[p].name))
-        sluice_program_define(program, sl_text(program, kernel->params.data[p].name), trips[state->size][bounds++ % 3],
-                              &sink);
+      if (!bounds_a_loop(kernel, kernel->params.data[p].name))
+        continue;
+      int64_t count = trips[state->size][bounds % 3];
+      if (even && bounds == 1)
+        count += count % 2;
+      sluice_program_define(program, sl_text(program, kernel->params.data[p].name), count, &sink);
+      bounds++;
     }
     scaled = sl_read_again(state->targets, program, &failure);
   }
@@ -283,7 +296,7 @@ static void try_strategies(struct campaign_state *state, const char *path)
     struct sl_messages messages;
     sluice_sink sink = sl_messages_sink(&messages);
     sluice_sync_options options = SLUICE_SYNC_OPTIONS_INIT;
-    sluice_program *original = read_scaled(state, path), *synced = NULL, *program = NULL;
+    sluice_program *original = read_scaled(state, path, false), *synced = NULL, *program = NULL;
     options.alloc = strategies[i].alloc;
     if (original && sluice_sync(&synced, original, state->targets, &options, &sink) == SLUICE_OK)
       program = sl_read_again(state->targets, synced, &failure);
@@ -302,9 +315,9 @@ static void try_strategies(struct campaign_state *state, const char *path)
   }
 }
 
-static void try_by_hand(struct campaign_state *state, const char *path, const char *original_path)
+static void try_by_hand(struct campaign_state *state, const char *path, const char *original_path, bool even)
 {
-  sluice_program *original = read_scaled(state, original_path), *program = read_scaled(state, path);
+  sluice_program *original = read_scaled(state, original_path, even), *program = read_scaled(state, path, even);
   if (original && program) {
     try_subject(state, path, "by hand", original, program);
     return;
@@ -330,7 +343,7 @@ static void try_table2(void *user, const char *path)
   snprintf(original, sizeof original, "%.*s%s", (int)(is_manual ? length - cut : length), path,
            is_manual ? ".slu" : "");
   if (is_wanted(user, path) && is_manual)
-    try_by_hand(user, path, original);
+    try_by_hand(user, path, original, true);
   else if (is_wanted(user, path))
     try_strategies(user, path);
 }
@@ -340,7 +353,7 @@ static void try_own(void *user, const char *path)
   if (strstr(path, "/to_synchronize/"))
     try_strategies(user, path);
   else
-    try_by_hand(user, path, path);
+    try_by_hand(user, path, path, false);
 }
 
 /* ---- the table ---- */

@@ -56,7 +56,8 @@ struct campaign_state {
 /* One kernel, synchronized by every strategy that accepts it. */
 struct subject {
   struct campaign_state *state;
-  sluice_program *original, *synced[STRATEGIES];
+  sluice_program *input, *synced[STRATEGIES];
+  sluice_program *original; /* the input with its dependences as lines, which is what the oracle reads */
   bool is_cut[STRATEGIES]; /* a vector's outer distance alone is kept, as was said: it may wait for more */
   uint64_t random; /* state of the generator that decides inputs and schedules */
   struct sl_failure *failure;
@@ -130,7 +131,7 @@ static bool synchronize(struct subject *subject, unsigned s)
     options.cleanups = draw(subject, 2) ? SLUICE_CLEANUP_NONE : (unsigned)draw(subject, SLUICE_CLEANUP_ALL + 1);
     options.counters = (enum sluice_counters)draw(subject, SLUICE_COUNTERS_ENGINE + 1);
   }
-  int status = sluice_sync(&subject->synced[s], subject->original, state->targets, &options, &sink);
+  int status = sluice_sync(&subject->synced[s], subject->input, state->targets, &options, &sink);
   if (status == SLUICE_E_ANSWER && strategy->may_refuse) {
     state->refused[s]++;
     if (sl_all_published(kernel_of(subject->original)))
@@ -152,7 +153,12 @@ static bool synchronize(struct subject *subject, unsigned s)
 
 static bool prepare(struct subject *subject, const char *text)
 {
-  subject->original = sl_read_program(subject->state->targets, text, subject->failure);
+  const sluice_targets *targets = subject->state->targets;
+  subject->input = sl_read_program(targets, text, subject->failure);
+  sluice_program *again = subject->input ? sl_read_program(targets, text, subject->failure) : NULL;
+  if (!again)
+    return false;
+  subject->original = sl_state_dependences(targets, again, subject->failure);
   if (!subject->original)
     return false;
   for (unsigned s = 0; s < STRATEGIES; s++) {
@@ -276,6 +282,7 @@ static bool run_assignment(struct subject *subject)
 
 static void free_subject(struct subject *subject)
 {
+  sluice_program_free(subject->input);
   sluice_program_free(subject->original);
   for (unsigned s = 0; s < STRATEGIES; s++)
     sluice_program_free(subject->synced[s]);
