@@ -283,7 +283,8 @@ static int set_given_statics(struct check_call *call, const sl_program *program,
       continue;
     if (given->count > 1) {
       sl_error(&call->report, SL_RULE_USAGE, param->loc,
-               "'%s' is static and can have one value in a check: dependences that are found are those of one value", given->name);
+               "'%s' is static and can have one value in a check: dependences that are found are those of one value",
+               given->name);
       return SLUICE_E_INPUT;
     }
     sl_static_set(kernel, i, given->values[0]);

@@ -20,8 +20,8 @@ static uint32_t param_of_name(const sl_program *program, const struct sl_kernel 
   return UINT32_MAX;
 }
 
-void sl_statics_agree(sl_heap *scratch, const sl_program *program, const struct sl_kernel *kernel, const sl_program *other,
-                      struct sl_kernel *giving)
+void sl_statics_agree(sl_heap *scratch, const sl_program *program, const struct sl_kernel *kernel,
+                      const sl_program *other, struct sl_kernel *giving)
 {
   struct sl_param_values values;
   sl_param_values_init(&values, scratch, kernel, true);

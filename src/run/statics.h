@@ -13,7 +13,7 @@ void sl_static_set(struct sl_kernel *kernel, uint32_t param, int64_t value);
 
 /* Gives the `static` parameters of `giving`, a kernel of `other` that dependences are taken from, the values of those of
  * that name in the kernel that runs. */
-void sl_statics_agree(sl_heap *scratch, const sl_program *program, const struct sl_kernel *kernel, const sl_program *other,
-                      struct sl_kernel *giving);
+void sl_statics_agree(sl_heap *scratch, const sl_program *program, const struct sl_kernel *kernel,
+                      const sl_program *other, struct sl_kernel *giving);
 
 #endif

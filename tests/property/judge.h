@@ -36,7 +36,8 @@ sluice_program *sl_read_again(const sluice_targets *targets, const sluice_progra
 
 /* A kernel with what is found in it written as lines: oracles read nothing else. Takes over a program of one kernel, whose
  * instructions have labels; an `explicit` one is left as it is. NULL after a failure. */
-sluice_program *sl_state_dependences(const sluice_targets *targets, sluice_program *program, struct sl_failure *failure);
+sluice_program *sl_state_dependences(const sluice_targets *targets, sluice_program *program,
+                                     struct sl_failure *failure);
 
 /* Whether one opaque condition stands at two places: the checker then gives both one sequence, the oracle does not. Loops
  * that were unrolled repeat theirs. */
