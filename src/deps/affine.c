@@ -201,7 +201,7 @@ static uint32_t product_atom(struct sl_forms *forms, uint32_t a, uint32_t b)
   return intern_atom(forms, atom);
 }
 
-static sl_form multiply(struct sl_forms *forms, sl_form a, sl_form b)
+sl_form sl_form_multiply(struct sl_forms *forms, sl_form a, sl_form b)
 {
   if (!a.is_known || !b.is_known)
     return sl_form_unknown();
@@ -319,7 +319,7 @@ static sl_form of_expr(struct sl_forms *forms, sl_index index, uint32_t depth)
   switch ((enum sl_expr_kind)expr.kind) {
   case SL_EXPR_ADD: return sl_form_add(forms, a, b, 1);
   case SL_EXPR_SUB: return sl_form_add(forms, a, b, -1);
-  case SL_EXPR_MUL: return multiply(forms, a, b);
+  case SL_EXPR_MUL: return sl_form_multiply(forms, a, b);
   default: break;
   }
   if (!a.is_known || !sl_form_is_constant(b) || b.constant <= 0)
@@ -372,8 +372,8 @@ static sl_form substitute_atom(struct sl_forms *forms, uint32_t index, sl_index 
   case SL_ATOM_LOOP: return sl_form_constant(iteration);
   case SL_ATOM_PARAM: break;
   case SL_ATOM_PRODUCT:
-    return multiply(forms, substitute_atom(forms, atom.a, body, iteration),
-                    substitute_atom(forms, (uint32_t)atom.b, body, iteration));
+    return sl_form_multiply(forms, substitute_atom(forms, atom.a, body, iteration),
+                            substitute_atom(forms, (uint32_t)atom.b, body, iteration));
   case SL_ATOM_MOD:
   case SL_ATOM_DIV: {
     sl_form inside = sl_form_substitute(forms, (sl_form){ atom.constant, atom.a, true }, body, iteration);

@@ -78,6 +78,7 @@ static inline bool sl_form_is_constant(sl_form form)
 sl_form sl_form_of(struct sl_forms *forms, sl_index expr);
 sl_form sl_form_add(struct sl_forms *forms, sl_form a, sl_form b, int64_t factor_of_b);
 sl_form sl_form_scale(struct sl_forms *forms, sl_form form, int64_t factor);
+sl_form sl_form_multiply(struct sl_forms *forms, sl_form a, sl_form b);
 /* The iteration number of a loop, by its body; at most `trips` - 1 (SL_NO_MAX: not known). */
 sl_form sl_form_iteration(struct sl_forms *forms, sl_index body, int64_t trips);
 

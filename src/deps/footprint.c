@@ -305,7 +305,7 @@ static int64_t trips_of_width(int64_t width, int64_t step)
 
 static struct sl_trips count_trips(struct sl_footprints *f, const struct sl_loop *loop, sl_form lo, int64_t step)
 {
-  struct sl_trips trips = { 0, SL_NO_MAX };
+  struct sl_trips trips = { 0, SL_NO_MAX, sl_form_unknown() };
   if (!loop->has_range)
     return trips;
   sl_form width = sl_form_add(&f->forms, sl_form_of(&f->forms, loop->hi), lo, -1);
@@ -317,6 +317,8 @@ static struct sl_trips count_trips(struct sl_footprints *f, const struct sl_loop
     trips.least = trips_of_width(range.min, step);
   if (range.max != SL_NO_MAX)
     trips.most = trips_of_width(range.max, step);
+  if (step == 1 && loop->while_cond.count == 0)
+    trips.count = width;
   return trips;
 }
 

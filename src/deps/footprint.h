@@ -62,6 +62,7 @@ enum { SL_NO_DIMS = 0xffffffffu };
 /* Iterations of a loop per visit: least 0 and most SL_NO_MAX when nothing is known before the run. */
 struct sl_trips {
   int64_t least, most;
+  sl_form count; /* where the step is 1: what they are when they are not 0 */
 };
 
 struct sl_memory_buffer {

@@ -23,6 +23,7 @@
 
 #include "deps/conflict.h"
 #include "deps/ordered.h"
+#include "deps/ring.h"
 #include "deps/touch_map.h"
 
 struct group { /* accesses of one memory with equal varying sums */
@@ -452,22 +453,43 @@ static uint32_t distance_across(struct inference *in, const struct sl_footprint 
   return most;
 }
 
+/* The same for rings that go on from visit to visit, whatever the trips: the distance in a visit without end, or `most`. */
+static bool distance_in_ring(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                             sl_index outer, sl_index inner, uint32_t most, uint32_t *distance)
+{
+  if (sl_block_parent(in->kernel, inner) != outer || p->buffer != c->buffer ||
+      !sl_ring_goes_on(&in->f, p, outer, inner) || !sl_ring_goes_on(&in->f, c, outer, inner))
+    return false;
+  uint32_t found = sl_conflict_distance(&in->f, p, c, inner, SL_NO_MAX);
+  *distance = found && found < most ? found : most;
+  return true;
+}
+
+/* How far apart, counted through the visits of the inner loop, an outer loop may carry the two; at most `most`; false when that is
+ * not known. */
+static bool find_distance_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                                 sl_index outer, sl_index inner, uint32_t most, uint32_t *distance)
+{
+  *distance = 1;
+  if (most == 1 || distance_in_ring(in, p, c, outer, inner, most, distance))
+    return true;
+  int64_t trips = sl_footprint_exact_trips(&in->f, inner);
+  bool is_counted = surely_visits(in, outer, inner) || (!moves_with(in, p, outer) && !moves_with(in, c, outer));
+  if (trips == SL_NO_MAX || most > ACROSS_MAX + 1 || !is_counted)
+    return false;
+  *distance = distance_across(in, p, c, outer, inner, trips, most);
+  return true;
+}
+
 /* A dependence carried by a loop around the innermost one that both ends share: whether one counted through the visits of that one
  * says it, so that rings and single slots which go on from visit to visit need no wait of their own. */
 static bool goes_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c, sl_index outer,
                         sl_index inner)
 {
   struct sl_edge *edge = edge_between(in, p, c);
-  if (edge && edge->block != inner)
+  uint32_t most = edge ? edge->k : ACROSS_MAX + 1, distance;
+  if ((edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
     return false;
-  uint32_t wanted = edge ? edge->k : ACROSS_MAX + 1, distance = 1;
-  if (wanted > 1) {
-    int64_t trips = sl_footprint_exact_trips(&in->f, inner);
-    bool is_counted = surely_visits(in, outer, inner) || (!moves_with(in, p, outer) && !moves_with(in, c, outer));
-    if (trips == SL_NO_MAX || wanted > ACROSS_MAX + 1 || !is_counted)
-      return false;
-    distance = distance_across(in, p, c, outer, inner, trips, wanted);
-  }
   bool is_far = !edge && distance > ACROSS_MAX;
   if (is_far || (edge && !edge->across && distance < edge->k))
     return false;

@@ -284,6 +284,7 @@ static void print_atom(sl_buf *buf, const struct sl_accesses *accesses, const st
 {
   const struct sl_forms *forms = &accesses->footprints.forms;
   const struct sl_kernel *kernel = forms->kernel;
+  bool is_sum;
   switch ((enum sl_atom_kind)atom->kind) {
   case SL_ATOM_LOOP:
     sl_buf_puts(buf, sl_text(accesses->program, sl_stmt_loop(kernel, kernel->blocks.data[atom->a].owner)->var));
@@ -291,11 +292,12 @@ static void print_atom(sl_buf *buf, const struct sl_accesses *accesses, const st
   case SL_ATOM_PARAM: sl_buf_puts(buf, sl_text(accesses->program, atom->a)); return;
   case SL_ATOM_MOD:
   case SL_ATOM_DIV:
-    sl_buf_puts(buf, atom->constant ? "((" : "(");
+    is_sum = atom->constant || forms->sums.data[atom->a].count > 1;
+    sl_buf_puts(buf, is_sum ? "((" : "(");
     sl_overlap_print_sum(buf, accesses, atom->a);
     if (atom->constant)
-      sl_buf_printf(buf, " %c %lld)", atom->constant < 0 ? '-' : '+', llabs((long long)atom->constant));
-    sl_buf_printf(buf, " %c %lld)", atom->kind == SL_ATOM_MOD ? '%' : '/', (long long)atom->b);
+      sl_buf_printf(buf, " %c %lld", atom->constant < 0 ? '-' : '+', llabs((long long)atom->constant));
+    sl_buf_printf(buf, "%s %c %lld)", is_sum ? ")" : "", atom->kind == SL_ATOM_MOD ? '%' : '/', (long long)atom->b);
     return;
   case SL_ATOM_PRODUCT:
     print_atom(buf, accesses, &forms->atoms.data[atom->a]);
