@@ -232,9 +232,9 @@ struct sl_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint6
                                     sl_eval_lookup lookup, void *user)
 {
   const struct sl_op *op = sl_stmt_op(o->operations->kernel, stmt);
-  const struct sl_operand *operands = &o->operations->kernel->operands.data[op->first_operand];
   struct sl_touch *list = NULL;
   uint32_t count = o->tracked.len ? (uint32_t)op->dst_count + op->src_count : 0;
+  const struct sl_operand *operands = count ? &o->operations->kernel->operands.data[op->first_operand] : NULL;
   for (uint32_t n = 0; n < count; n++) {
     uint32_t i = (n + op->dst_count) % count;
     struct sl_touch *touch = touch_operand(o, &operands[i], i < op->dst_count, time, lookup, user);
