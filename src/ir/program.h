@@ -414,6 +414,12 @@ static inline bool sl_op_is_wait_only(const struct sl_op *op)
  * statement itself. */
 sl_index sl_stmt_waiting(const struct sl_kernel *kernel, sl_index stmt);
 
+/* The distances of a line, NULL when it has none. */
+static inline const struct sl_distance *sl_dep_distances(const struct sl_kernel *kernel, const struct sl_dep *dep)
+{
+  return dep->distance_count ? &kernel->distances.data[dep->first_distance] : NULL;
+}
+
 /* Statements. A new one is not linked anywhere until one of the insert functions is called. */
 sl_index sl_stmt_new(struct sl_kernel *kernel, enum sl_stmt_kind kind, sl_loc loc);
 sl_index sl_op_stmt_new(struct sl_kernel *kernel, sl_loc loc); /* with a fresh op; see sl_stmt_op */

@@ -131,7 +131,7 @@ static bool check_component(struct dep_check *check, const struct sl_dep *dep, c
 static bool check_across(struct dep_check *check, const struct sl_dep *dep)
 {
   struct sl_verifier *v = check->v;
-  const struct sl_distance *distances = &v->kernel->distances.data[dep->first_distance];
+  const struct sl_distance *distances = sl_dep_distances(v->kernel, dep);
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     const char *var = sl_text(v->program, distances[i].loop);
     if (!distances[i].across)

@@ -88,7 +88,7 @@ static bool is_carried_here(const struct factor *f, const struct sl_dep *dep, st
 /* Why a line with both ends in the loop cannot be split; NULL if it can. */
 static const char *obstacle_of_line(const struct factor *f, const struct sl_dep *dep, bool names_copies)
 {
-  const struct sl_distance *distances = &f->kernel->distances.data[dep->first_distance];
+  const struct sl_distance *distances = sl_dep_distances(f->kernel, dep);
   struct sl_distance own;
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     if (distances[i].loop == f->var && dep->distance_count > 1 && (i > 0 || distances[i].k != 0))

@@ -108,7 +108,7 @@ static bool hardware_orders(const struct sl_kernel *kernel, uint32_t producer, u
 static bool read_distances(const struct sl_kernel *kernel, const struct sl_dep *line, sl_index producer,
                            sl_index consumer, struct sl_oracle_dep *dep)
 {
-  const struct sl_distance *distances = line->distance_count ? &kernel->distances.data[line->first_distance] : NULL;
+  const struct sl_distance *distances = sl_dep_distances(kernel, line);
   uint32_t first = 0;
   while (first < line->distance_count && distances[first].k == 0)
     first++;
