@@ -194,11 +194,15 @@ static struct sl_range product_range(struct sl_range a, struct sl_range b)
   return (struct sl_range){ min < 0 ? 0 : min, b.max == SL_NO_MAX ? SL_NO_MAX : scale_end(a.max, b.max, SL_NO_MAX) };
 }
 
-static uint32_t product_atom(struct sl_forms *forms, uint32_t a, uint32_t b)
+static void add_product(struct sl_forms *forms, struct draft *draft, int64_t factor, uint32_t a, uint32_t b)
 {
   struct sl_atom atom = { .kind = SL_ATOM_PRODUCT, .a = a < b ? a : b, .b = a < b ? b : a };
+  atom.size = 1 + forms->atoms.data[a].size + forms->atoms.data[b].size;
   atom.range = product_range(forms->atoms.data[a].range, forms->atoms.data[b].range);
-  return intern_atom(forms, atom);
+  if (atom.size > SL_ATOM_SIZE_MAX)
+    draft->failed = true;
+  else
+    add_term(draft, factor, intern_atom(forms, atom));
 }
 
 sl_form sl_form_multiply(struct sl_forms *forms, sl_form a, sl_form b)
@@ -223,7 +227,7 @@ sl_form sl_form_multiply(struct sl_forms *forms, sl_form a, sl_form b)
       int64_t factor;
       if (__builtin_mul_overflow(x.factor, y.factor, &factor))
         return sl_form_unknown();
-      add_term(&draft, factor, product_atom(forms, x.atom, y.atom));
+      add_product(forms, &draft, factor, x.atom, y.atom);
     }
   return finish(forms, &draft, constant);
 }
@@ -232,6 +236,12 @@ static int64_t floor_div(int64_t a, int64_t b)
 {
   assert(b > 0);
   return a / b - (a % b < 0);
+}
+
+static int64_t floor_mod(int64_t a, int64_t b)
+{
+  int64_t rest = a % b;
+  return rest < 0 ? rest + b : rest;
 }
 
 sl_form sl_form_of_atom(struct sl_forms *forms, uint32_t atom)
@@ -245,6 +255,17 @@ static sl_form of_atom(struct sl_forms *forms, struct sl_atom atom)
   return sl_form_of_atom(forms, intern_atom(forms, atom));
 }
 
+/* A remainder or quotient of a sum. */
+static sl_form of_division(struct sl_forms *forms, struct sl_atom atom)
+{
+  uint32_t count;
+  const struct sl_term *terms = sl_sum_terms(forms, atom.a, &count);
+  atom.size = 1;
+  for (uint32_t i = 0; i < count; i++)
+    atom.size += forms->atoms.data[terms[i].atom].size;
+  return atom.size > SL_ATOM_SIZE_MAX ? sl_form_unknown() : of_atom(forms, atom);
+}
+
 /* a % m: factors and constant modulo m first, so that what differs by multiples of m is one atom. */
 static sl_form remainder_of(struct sl_forms *forms, sl_form a, int64_t m)
 {
@@ -252,16 +273,16 @@ static sl_form remainder_of(struct sl_forms *forms, sl_form a, int64_t m)
   uint32_t count = forms->sums.data[a.sum].count;
   for (uint32_t i = 0; i < count; i++) {
     struct sl_term term = forms->terms.data[forms->sums.data[a.sum].first + i];
-    add_term(&draft, term.factor - m * floor_div(term.factor, m), term.atom);
+    add_term(&draft, floor_mod(term.factor, m), term.atom);
   }
-  sl_form inside = finish(forms, &draft, a.constant - m * floor_div(a.constant, m));
+  sl_form inside = finish(forms, &draft, floor_mod(a.constant, m));
   if (!inside.is_known || inside.sum == 0)
     return inside;
   struct sl_range range = form_range(forms, inside);
   if (range.min >= 0 && range.max < m)
     return inside;
-  return of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_MOD, .a = inside.sum, .b = m, .constant = inside.constant,
-                                          .range = { 0, m - 1 } });
+  return of_division(forms, (struct sl_atom){ .kind = SL_ATOM_MOD, .a = inside.sum, .b = m, .constant = inside.constant,
+                                              .range = { 0, m - 1 } });
 }
 
 /* a / m, rounded down: what m divides comes out. */
@@ -277,7 +298,7 @@ static sl_form quotient_of(struct sl_forms *forms, sl_form a, int64_t m)
       add_term(&rest, term.factor, term.atom);
   }
   sl_form outside = finish(forms, &whole, floor_div(a.constant, m));
-  sl_form inside = finish(forms, &rest, a.constant - m * floor_div(a.constant, m));
+  sl_form inside = finish(forms, &rest, floor_mod(a.constant, m));
   if (!outside.is_known || !inside.is_known || inside.sum == 0)
     return inside.is_known ? outside : inside;
   struct sl_range range = form_range(forms, inside);
@@ -285,8 +306,8 @@ static sl_form quotient_of(struct sl_forms *forms, sl_form a, int64_t m)
     return outside;
   struct sl_range divided = { range.min == SL_NO_MIN ? SL_NO_MIN : floor_div(range.min, m),
                               range.max == SL_NO_MAX ? SL_NO_MAX : floor_div(range.max, m) };
-  sl_form atom = of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_DIV, .a = inside.sum, .b = m,
-                                                  .constant = inside.constant, .range = divided });
+  sl_form atom = of_division(forms, (struct sl_atom){ .kind = SL_ATOM_DIV, .a = inside.sum, .b = m,
+                                                      .constant = inside.constant, .range = divided });
   return sl_form_add(forms, outside, atom, 1);
 }
 
@@ -300,7 +321,7 @@ static sl_form of_name(struct sl_forms *forms, sl_name name)
   struct sl_constant value = forms->params.values.data[*param];
   if (value.state == SL_CONST_KNOWN)
     return sl_form_constant(value.value);
-  return of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_PARAM, .a = name, .range = { 0, SL_NO_MAX } });
+  return of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_PARAM, .a = name, .size = 1, .range = { 0, SL_NO_MAX } });
 }
 
 static sl_form of_expr(struct sl_forms *forms, sl_index index, uint32_t depth)
@@ -337,7 +358,7 @@ sl_form sl_form_iteration(struct sl_forms *forms, sl_index body, int64_t trips)
   if (trips == 1)
     return sl_form_constant(0);
   int64_t last = trips == SL_NO_MAX ? SL_NO_MAX : trips > 0 ? trips - 1 : 0;
-  return of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_LOOP, .a = body, .range = { 0, last } });
+  return of_atom(forms, (struct sl_atom){ .kind = SL_ATOM_LOOP, .a = body, .size = 1, .range = { 0, last } });
 }
 
 bool sl_atom_depends(const struct sl_forms *forms, uint32_t index, sl_index body)

@@ -3,7 +3,7 @@
  * A form is a constant plus a sum of terms, a term an integer times an atom: the iteration number of a loop (0, 1, ... in each
  * visit, whatever the loop's bounds and step), a parameter that only the run knows, a remainder or quotient of another sum
  * by a constant, or a product of two atoms. Sums and atoms are interned: equal ones have equal numbers. What does not fit
- * (registers, overflow, division by what is no constant) is not known, and may be anything.
+ * (registers, overflow, division by what is no constant, too large) is not known, and may be anything.
  */
 #ifndef SL_DEPS_AFFINE_H
 #define SL_DEPS_AFFINE_H
@@ -20,6 +20,10 @@ typedef struct sl_form {
 
 enum sl_atom_kind { SL_ATOM_LOOP, SL_ATOM_PARAM, SL_ATOM_MOD, SL_ATOM_DIV, SL_ATOM_PRODUCT };
 
+/* Atoms share what is inside them: a short text (loops whose bounds use outer variables twice) can mean an enormous one, and
+ * whoever looks into an atom meets all of it. A larger one is not known. */
+enum { SL_ATOM_SIZE_MAX = 64 };
+
 /* Ends of a range that has none. */
 #define SL_NO_MIN INT64_MIN
 #define SL_NO_MAX INT64_MAX
@@ -33,6 +37,7 @@ struct sl_atom {
   uint32_t a;      /* LOOP: body block; PARAM: name; MOD, DIV: the sum inside; PRODUCT: an atom */
   int64_t b;       /* MOD, DIV: the divisor; PRODUCT: the other atom */
   int64_t constant; /* MOD, DIV: of the form inside */
+  uint32_t size;    /* atoms in it, itself counted, each as often as it is met; at most SL_ATOM_SIZE_MAX */
   struct sl_range range;
 };
 
