@@ -177,7 +177,7 @@ static bool find_part(const struct sl_occupancy *o, const struct sl_access_index
 
 /* Behind the first index that is no single one, all that follows is taken. */
 static void find_copies(const struct sl_occupancy *o, const struct sl_operand *operand,
-                        const struct sl_tracked *tracked, sl_eval_lookup lookup, void *user, struct sl_touch *touch)
+                        const struct sl_tracked *tracked, sl_eval_lookup lookup, void *user, struct sl_occupancy_touch *touch)
 {
   const struct sl_kernel *kernel = o->operations->kernel;
   const struct sl_buffer *buffer = &kernel->buffers.data[tracked->buffer];
@@ -211,14 +211,14 @@ static void touch_copy(struct sl_occupancy *o, uint32_t buffer, struct sl_copy *
   copy->in_flight++;
 }
 
-static struct sl_touch *touch_operand(struct sl_occupancy *o, const struct sl_operand *operand, bool writes,
+static struct sl_occupancy_touch *touch_operand(struct sl_occupancy *o, const struct sl_operand *operand, bool writes,
                                       uint64_t time, sl_eval_lookup lookup, void *user)
 {
   uint32_t buffer = o->tracked_of[sl_operation_buffer(o->operations, operand)];
   if (!buffer)
     return NULL;
   const struct sl_tracked *tracked = &o->tracked.data[buffer - 1];
-  struct sl_touch *touch = sl_heap_alloc(o->heap, sizeof *touch);
+  struct sl_occupancy_touch *touch = sl_heap_alloc(o->heap, sizeof *touch);
   touch->buffer = buffer - 1;
   find_copies(o, operand, tracked, lookup, user, touch);
   for (uint32_t c = 0; c < touch->count; c++)
@@ -228,16 +228,16 @@ static struct sl_touch *touch_operand(struct sl_occupancy *o, const struct sl_op
 }
 
 /* Sources first: what an instruction reads and writes it does not write anew. */
-struct sl_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint64_t time, uint64_t now,
+struct sl_occupancy_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint64_t time, uint64_t now,
                                     sl_eval_lookup lookup, void *user)
 {
   const struct sl_op *op = sl_stmt_op(o->operations->kernel, stmt);
-  struct sl_touch *list = NULL;
+  struct sl_occupancy_touch *list = NULL;
   uint32_t count = o->tracked.len ? (uint32_t)op->dst_count + op->src_count : 0;
   const struct sl_operand *operands = count ? &o->operations->kernel->operands.data[op->first_operand] : NULL;
   for (uint32_t n = 0; n < count; n++) {
     uint32_t i = (n + op->dst_count) % count;
-    struct sl_touch *touch = touch_operand(o, &operands[i], i < op->dst_count, time, lookup, user);
+    struct sl_occupancy_touch *touch = touch_operand(o, &operands[i], i < op->dst_count, time, lookup, user);
     if (!touch)
       continue;
     touch->next = list;
@@ -248,10 +248,10 @@ struct sl_touch *sl_occupancy_begin(struct sl_occupancy *o, sl_index stmt, uint6
   return list;
 }
 
-void sl_occupancy_end(struct sl_occupancy *o, struct sl_touch *touches, uint64_t time)
+void sl_occupancy_end(struct sl_occupancy *o, struct sl_occupancy_touch *touches, uint64_t time)
 {
   while (touches) {
-    struct sl_touch *touch = touches;
+    struct sl_occupancy_touch *touch = touches;
     struct sl_copy *copies = &o->copies[o->tracked.data[touch->buffer].first_copy + touch->first];
     for (uint32_t c = 0; c < touch->count; c++) {
       assert(copies[c].in_flight > 0);

@@ -15,8 +15,8 @@
 #include "sim/operation.h"
 
 /* Copies of a buffer that an instruction in flight touches. */
-struct sl_touch {
-  struct sl_touch *next;
+struct sl_occupancy_touch {
+  struct sl_occupancy_touch *next;
   uint32_t buffer;       /* tracked one */
   uint32_t first, count; /* its copies */
 };
@@ -62,9 +62,9 @@ void sl_occupancy_init(struct sl_occupancy *occupancy, sl_heap *heap, const stru
 
 /* An instruction is issued; what it touches is to be given to sl_occupancy_end, at any time, when it is known when it retires.
  * `now`: no instruction will be issued before. */
-struct sl_touch *sl_occupancy_begin(struct sl_occupancy *occupancy, sl_index stmt, uint64_t time, uint64_t now,
+struct sl_occupancy_touch *sl_occupancy_begin(struct sl_occupancy *occupancy, sl_index stmt, uint64_t time, uint64_t now,
                                     sl_eval_lookup lookup, void *user);
-void sl_occupancy_end(struct sl_occupancy *occupancy, struct sl_touch *touches, uint64_t time);
+void sl_occupancy_end(struct sl_occupancy *occupancy, struct sl_occupancy_touch *touches, uint64_t time);
 
 /* The run is over: tells the rest. */
 void sl_occupancy_finish(struct sl_occupancy *occupancy);

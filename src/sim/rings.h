@@ -26,7 +26,7 @@ struct sl_transfer {
   uint64_t instance, issued;
   uint32_t events[SL_SETS_MOST]; /* that it sets */
   char *iteration;         /* for traces */
-  struct sl_touch *touches; /* for traces: the buffers it moves between */
+  struct sl_occupancy_touch *touches; /* for traces: the buffers it moves between */
 };
 
 enum { SL_WHOLE_SHARE = 1 << 20 };

@@ -508,7 +508,7 @@ static struct sl_stamp find_start(struct sl_simulator *sim, uint32_t engine, sl_
 }
 
 /* An instruction is issued that may use on-chip buffers. */
-static struct sl_touch *touch_buffers(struct sl_simulator *sim, uint32_t engine, sl_index stmt, uint64_t issued)
+static struct sl_occupancy_touch *touch_buffers(struct sl_simulator *sim, uint32_t engine, sl_index stmt, uint64_t issued)
 {
   return sl_occupancy_begin(&sim->occupancy, stmt, issued, sim->clock, look_up_thread, &sim->engines[engine]);
 }
