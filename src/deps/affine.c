@@ -162,7 +162,10 @@ static void add_scaled(const struct sl_forms *forms, struct draft *draft, sl_sum
 
 static sl_form finish(struct sl_forms *forms, const struct draft *draft, int64_t constant)
 {
-  if (draft->failed)
+  bool fits = !draft->failed;
+  for (uint32_t i = 0; i < draft->count; i++)
+    fits = fits && -SL_FACTOR_MAX <= draft->terms[i].factor && draft->terms[i].factor <= SL_FACTOR_MAX;
+  if (!fits)
     return sl_form_unknown();
   return (sl_form){ constant, intern_sum(forms, draft), true };
 }

@@ -28,6 +28,8 @@ enum { SL_ATOM_SIZE_MAX = 64 };
 #define SL_NO_MIN INT64_MIN
 #define SL_NO_MAX INT64_MAX
 
+#define SL_FACTOR_MAX ((int64_t)1 << 61)
+
 struct sl_range {
   int64_t min, max; /* both included */
 };
@@ -42,7 +44,7 @@ struct sl_atom {
 };
 
 struct sl_term {
-  int64_t factor; /* not 0 */
+  int64_t factor; /* not 0; no larger than SL_FACTOR_MAX, so that differences of two have room */
   uint32_t atom;
 };
 

@@ -143,9 +143,12 @@ static struct cycle join(struct cycle a, struct cycle b, int64_t factor_of_b)
   if (!a.period || !b.period || !in_range(factor_of_b, FACTOR_MAX))
     return (struct cycle){ 0, 0 };
   int64_t period = a.period / greatest_divisor(a.period, b.period) * b.period;
-  if (period > PERIOD_MAX)
+  int64_t of_a, of_b, growth;
+  if (period > PERIOD_MAX || __builtin_mul_overflow(a.growth, period / a.period, &of_a) ||
+      __builtin_mul_overflow(b.growth, factor_of_b, &of_b) || __builtin_mul_overflow(of_b, period / b.period, &of_b) ||
+      __builtin_add_overflow(of_a, of_b, &growth))
     return (struct cycle){ 0, 0 };
-  return (struct cycle){ period, a.growth * (period / a.period) + factor_of_b * b.growth * (period / b.period) };
+  return (struct cycle){ period, growth };
 }
 
 static struct cycle cycle_inside(const struct question *q, const struct sl_atom *atom, bool of_shared)
@@ -296,13 +299,35 @@ static void add_bytes(struct question *q, const struct sl_footprint *p, const st
                   (sl_form){ p->row_min, p->row_sum, true }, p->row_max - p->row_min);
 }
 
+static bool is_by_element(const struct sl_footprint *p, const struct sl_footprint *c)
+{
+  return p->buffer == c->buffer && p->first_dim != SL_NO_DIMS && c->first_dim != SL_NO_DIMS;
+}
+
+static bool ends_before(const struct sl_access_dim *a, const struct sl_access_dim *b)
+{
+  int64_t end;
+  return a->length > 0 && !__builtin_add_overflow(a->first.constant, a->length, &end) && end <= b->first.constant;
+}
+
+/* Whether constants alone tell them apart, in whatever iterations: of many columns of one buffer most pairs are such. */
+static bool never_overlap(const struct sl_footprints *f, const struct sl_footprint *p, const struct sl_footprint *c)
+{
+  uint32_t count = is_by_element(p, c) ? f->kernel->buffers.data[c->buffer].dim_count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct sl_access_dim *a = &f->dims.data[p->first_dim + i], *b = &f->dims.data[c->first_dim + i];
+    if (sl_form_is_constant(a->first) && sl_form_is_constant(b->first) && (ends_before(a, b) || ends_before(b, a)))
+      return true;
+  }
+  return false;
+}
+
 static void ask(struct question *q, struct sl_footprints *f, const struct sl_footprint *p, const struct sl_footprint *c)
 {
   q->footprints = f;
   q->forms = &f->forms;
   q->period = q->shares = 1;
-  bool by_element = p->buffer == c->buffer && p->first_dim != SL_NO_DIMS && c->first_dim != SL_NO_DIMS;
-  if (!by_element) {
+  if (!is_by_element(p, c)) {
     add_bytes(q, p, c);
     return;
   }
@@ -315,24 +340,29 @@ static void ask(struct question *q, struct sl_footprints *f, const struct sl_foo
 
 /* ---- answering ---- */
 
-static int64_t value_of(const struct question *q, uint32_t index, int64_t iteration, int64_t shared)
+/* False when it does not fit. */
+static bool value_of(const struct question *q, uint32_t index, int64_t iteration, int64_t shared, int64_t *value)
 {
   const struct sl_atom *atom = &q->forms->atoms.data[index];
+  *value = iteration;
   if (atom->kind == SL_ATOM_LOOP)
-    return iteration;
-  int64_t sum = atom->constant;
+    return true;
+  int64_t sum = atom->constant, term;
   bool has_shared = false;
   uint32_t count;
   const struct sl_term *terms = sl_sum_terms(q->forms, atom->a, &count);
   for (uint32_t i = 0; i < count; i++) {
     if (class_of(q, terms[i].atom) == SHARED)
       has_shared = true;
-    else
-      sum += terms[i].factor * value_of(q, terms[i].atom, iteration, shared);
+    else if (!value_of(q, terms[i].atom, iteration, shared, &term) ||
+             __builtin_mul_overflow(term, terms[i].factor, &term) || __builtin_add_overflow(sum, term, &sum))
+      return false;
   }
-  sum += has_shared ? shared : 0;
-  int64_t quotient = sum / atom->b - (sum % atom->b < 0);
-  return atom->kind == SL_ATOM_DIV ? quotient : sum - quotient * atom->b;
+  if (__builtin_add_overflow(sum, has_shared ? shared : 0, &sum))
+    return false;
+  int64_t rest = sum % atom->b;
+  *value = atom->kind == SL_ATOM_DIV ? sum / atom->b - (rest < 0) : rest < 0 ? rest + atom->b : rest;
+  return true;
 }
 
 static bool fits_dimension(const struct question *q, const struct dimension *dim, int64_t k, int64_t iteration,
@@ -344,7 +374,10 @@ static bool fits_dimension(const struct question *q, const struct dimension *dim
   value = dim->constant + product;
   for (uint32_t i = 0; i < dim->part_count; i++) {
     const struct part *part = &dim->parts[i];
-    value += part->factor * value_of(q, part->atom, part->of_consumer ? iteration : iteration - k, shared);
+    int64_t of_part;
+    if (!value_of(q, part->atom, part->of_consumer ? iteration : iteration - k, shared, &of_part) ||
+        __builtin_mul_overflow(of_part, part->factor, &of_part) || __builtin_add_overflow(value, of_part, &value))
+      return true;
   }
   if (!in_range(value, 4 * ELEMENT_MAX - 1))
     return true;
@@ -356,8 +389,11 @@ static bool fits_dimension(const struct question *q, const struct dimension *dim
   if (dim->step <= 1)
     return dim->step == 0 ? dim->low <= value && value <= dim->high : low <= high;
   int64_t first = dim->free.min != SL_NO_MIN ? dim->free.min : 0; /* values are first + multiples of the step */
-  int64_t above = low - first, steps = above / dim->step + (above % dim->step > 0);
-  return first + steps * dim->step <= high;
+  int64_t above, least;
+  if (__builtin_sub_overflow(low, first, &above))
+    return true;
+  int64_t steps = above / dim->step + (above % dim->step > 0);
+  return __builtin_mul_overflow(steps, dim->step, &least) || __builtin_add_overflow(least, first, &least) || least <= high;
 }
 
 static bool fits_all(const struct question *q, int64_t k, int64_t iteration, int64_t shared)
@@ -413,6 +449,12 @@ static void settle_period(struct question *q)
     q->period = q->trips;
 }
 
+/* a - b, when that and its negative fit. */
+static bool subtract_end(int64_t a, int64_t b, int64_t *difference)
+{
+  return !__builtin_sub_overflow(a, b, difference) && *difference != INT64_MIN;
+}
+
 /* Narrows [*min, *max] to distances at which a dimension can overlap at all. */
 static void narrow(const struct question *q, const struct dimension *dim, int64_t *min, int64_t *max)
 {
@@ -421,15 +463,15 @@ static void narrow(const struct question *q, const struct dimension *dim, int64_
     rest = sl_range_add(rest, sl_range_scale(q->forms->atoms.data[dim->parts[i].atom].range, dim->parts[i].factor));
   int64_t slope = dim->slope;
   int64_t low = 0, high = 0; /* of slope * k */
-  bool has_low = rest.max != SL_NO_MAX && !__builtin_sub_overflow(dim->low - dim->constant, rest.max, &low);
-  bool has_high = rest.min != SL_NO_MIN && !__builtin_sub_overflow(dim->high - dim->constant, rest.min, &high);
+  bool has_low = rest.max != SL_NO_MAX && subtract_end(dim->low - dim->constant, rest.max, &low);
+  bool has_high = rest.min != SL_NO_MIN && subtract_end(dim->high - dim->constant, rest.min, &high);
   if (slope == 0) {
     if ((has_low && low > 0) || (has_high && high < 0))
       *max = SL_NO_MIN;
     return;
   }
   if (slope < 0) { /* as if both signs were turned */
-    int64_t turned_low = -high, turned_high = -low;
+    int64_t turned_low = has_high ? -high : 0, turned_high = has_low ? -low : 0;
     bool had_low = has_low;
     has_low = has_high;
     has_high = had_low;
@@ -494,6 +536,8 @@ static sl_index loop_to_try(const struct sl_footprints *f, const struct sl_footp
 bool sl_conflict_same(struct sl_footprints *f, const struct sl_footprint *producer, const struct sl_footprint *consumer,
                       sl_index common)
 {
+  if (never_overlap(f, producer, consumer))
+    return false;
   struct question q = { .outside = common, .trips = SL_NO_MAX };
   q.carrying = loop_to_try(f, consumer, common);
   if (!q.carrying)
@@ -508,6 +552,8 @@ bool sl_conflict_same(struct sl_footprints *f, const struct sl_footprint *produc
 uint32_t sl_conflict_distance(struct sl_footprints *f, const struct sl_footprint *producer,
                               const struct sl_footprint *consumer, sl_index body, int64_t trips)
 {
+  if (never_overlap(f, producer, consumer))
+    return 0;
   struct question q = { .carrying = body, .outside = sl_block_parent(f->kernel, body), .trips = trips };
   ask(&q, f, producer, consumer);
   settle_period(&q);

@@ -189,14 +189,15 @@ static struct sl_access_dim read_dim(struct sl_footprints *f, const struct sl_ac
   return dim.first.is_known ? dim : anywhere(size);
 }
 
-/* The bytes as one form and a hull; dense when the box has no holes. */
-static void flatten(struct sl_footprints *f, struct sl_footprint *access, const struct sl_access_dim *dims)
+/* The bytes as one form and a hull; dense when the box has no holes, else *hole is the largest stride that leaves some. */
+static void flatten(struct sl_footprints *f, struct sl_footprint *access, const struct sl_access_dim *dims, int64_t *hole)
 {
   const struct sl_memory_buffer *memory = &f->buffers.data[access->buffer];
   uint32_t count = f->kernel->buffers.data[access->buffer].dim_count;
   sl_form byte = sl_form_constant(memory->address);
   int64_t span = memory->element_bytes; /* of the dimensions further in, when they are taken whole */
   bool dense = true, known = !memory->is_aliased;
+  *hole = 0;
   for (uint32_t i = count; i-- > 0;) {
     if ((int)i == memory->partition_dim)
       continue;
@@ -205,7 +206,9 @@ static void flatten(struct sl_footprints *f, struct sl_footprint *access, const 
             !__builtin_mul_overflow(dims[i].length - 1, stride, &steps) && !__builtin_add_overflow(span, steps, &span);
     if (!known)
       break;
-    dense = dense && (dims[i].length == 1 || span - steps == stride);
+    bool has_holes = dims[i].length > 1 && span - steps != stride;
+    dense = dense && !has_holes;
+    *hole = has_holes ? stride : *hole;
     byte = sl_form_add(&f->forms, byte, dims[i].first, stride);
     known = byte.is_known;
   }
@@ -234,10 +237,25 @@ static void find_rows(struct sl_footprints *f, struct sl_footprint *access, cons
     access->flags &= (uint8_t)~SL_FOOTPRINT_DENSE;
 }
 
-static void place(struct sl_footprint *access, bool is_aliased)
+/* What covers a box with holes covers the whole of its outermost rows: as a place it counts for them, so that boxes of the same
+ * rows have one place. */
+static struct sl_interval whole_rows(struct sl_interval bytes, int64_t origin, int64_t row)
+{
+  int64_t min, max, rest_min, rest_max;
+  if (row <= 0 || bytes.min == SL_NO_MIN || bytes.max == SL_NO_MAX || bytes.min < origin)
+    return bytes;
+  rest_min = (bytes.min - origin) % row;
+  rest_max = (bytes.max - origin) % row;
+  min = bytes.min - rest_min;
+  if (__builtin_add_overflow(bytes.max, rest_max ? row - rest_max : 0, &max) || max == SL_NO_MAX)
+    return bytes;
+  return (struct sl_interval){ min, max };
+}
+
+static void place(struct sl_footprint *access, bool is_aliased, int64_t origin, int64_t hole)
 {
   access->varying = access->byte_sum;
-  access->place = access->bytes;
+  access->place = whole_rows(access->bytes, origin, hole);
   access->copies = 1;
   bool any_row = access->row_sum || is_aliased; /* nothing is known of where the other buffer is */
   access->place_row_min = any_row ? 0 : access->row_min;
@@ -267,9 +285,10 @@ static void add_access(struct sl_footprints *f, struct sl_footprint access, cons
     is_constant = is_constant && sl_form_is_constant(dim.first);
     access.flags |= dim.first.is_known ? 0 : SL_FOOTPRINT_ANYWHERE;
   }
-  flatten(f, &access, &f->dims.data[first]);
+  int64_t hole;
+  flatten(f, &access, &f->dims.data[first], &hole);
   find_rows(f, &access, &f->dims.data[first]);
-  place(&access, memory->is_aliased);
+  place(&access, memory->is_aliased, memory->address, hole);
   if (is_constant && access.flags & SL_FOOTPRINT_DENSE) {
     access.first_dim = SL_NO_DIMS;
     f->dims.len = first;
@@ -350,17 +369,17 @@ enum { COPIES_MAX = 8 };
 /* Places of a term with few values, as copies; false when the access has copies already, or the places have no ends. */
 static bool add_copies(struct sl_footprint *access, struct sl_range range, int64_t factor)
 {
-  int64_t values, stride = factor < 0 ? -factor : factor, first, span;
+  int64_t values, stride = factor < 0 ? -factor : factor, first, span, length;
   if (access->copies > 1 || access->place.min == SL_NO_MIN || access->place.max == SL_NO_MAX || range.min == SL_NO_MIN ||
-      range.max == SL_NO_MAX || factor == INT64_MIN || __builtin_sub_overflow(range.max, range.min, &values) ||
-      values >= COPIES_MAX)
+      range.max == SL_NO_MAX || __builtin_sub_overflow(range.max, range.min, &values) || values >= COPIES_MAX ||
+      __builtin_sub_overflow(access->place.max, access->place.min, &length))
     return false;
   if (__builtin_mul_overflow(factor < 0 ? range.max : range.min, factor, &first) ||
       __builtin_mul_overflow(stride, values, &span) || __builtin_add_overflow(access->place.min, first, &first) ||
-      first == SL_NO_MIN || __builtin_add_overflow(first, access->place.max - access->place.min, &values) ||
+      first == SL_NO_MIN || __builtin_add_overflow(first, length, &values) ||
       __builtin_add_overflow(values, span, &values) || values == SL_NO_MAX)
     return false;
-  access->place = (struct sl_interval){ first, first + (access->place.max - access->place.min) };
+  access->place = (struct sl_interval){ first, first + length };
   access->copies = (uint8_t)(range.max - range.min + 1);
   access->stride = stride;
   return true;

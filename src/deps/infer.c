@@ -77,6 +77,7 @@ struct inference {
   const sl_program *program;
   uint32_t query;              /* number of the last one: accesses remember which met them */
   bool keeps_all;              /* every dependence is wanted: all, or some are taken away, or buffers are `spilled` */
+  bool keeps_any_number;       /* because of the latter two: however many of one consumer */
   struct latest *latest;       /* by stream */
   uint32_t first_alike;        /* accesses from here on stand in the block at hand, nothing but instructions in between */
   uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
@@ -88,6 +89,15 @@ struct inference {
 static const struct sl_footprint *access_at(const struct inference *in, uint32_t access)
 {
   return &in->f.accesses.data[access];
+}
+
+enum { KEPT_MAX = 256 };
+
+/* Whether each dependence of the consumer at hand is wanted. A consumer of very many is told the first ones, and then the
+ * latest producer of each stream: pairs of accesses are too many where each is met by half of the others. */
+static bool keeps_all(const struct inference *in)
+{
+  return in->keeps_all && (in->keeps_any_number || in->edges->len - in->first_edge < KEPT_MAX);
 }
 
 static bool writes(const struct sl_footprint *access)
@@ -219,7 +229,7 @@ static void add_to_shifts(struct shifts *shifts, struct sl_range range, int64_t 
 {
   bool has_ends = range.min != SL_NO_MIN && range.max != SL_NO_MAX && step > 0;
   int64_t width, values = SHIFTS_MAX + 1;
-  if (has_ends && !__builtin_sub_overflow(range.max, range.min, &width))
+  if (has_ends && !__builtin_sub_overflow(range.max, range.min, &width) && width / step < VALUES_MAX)
     values = width / step + 1;
   if (values > VALUES_MAX || (int64_t)shifts->count * values > SHIFTS_MAX) {
     for (uint32_t i = 0; i < shifts->count; i++)
@@ -305,7 +315,7 @@ static bool is_spoken_for(const struct inference *in, const struct meeting *meet
 {
   const struct latest *latest = &in->latest[touch->stream];
   return !meeting->carrying && !in->loops_open && touch->access >= in->first_alike && latest->consumer == c->stmt &&
-         latest->access > touch->access && !in->keeps_all;
+         latest->access > touch->access && !keeps_all(in);
 }
 
 static void meet_list(struct inference *in, const struct meeting *meeting, uint32_t first)
@@ -377,18 +387,20 @@ static void meet_all(struct inference *in, const struct meeting *meeting)
 
 /* ---- the same iteration ---- */
 
-static bool fixed_to_each_other(const struct sl_footprint *a, const struct sl_footprint *b)
+/* Whether they overlap whenever the varying sum is the same; what the map holds may be wider than they are. */
+static bool surely_meet(const struct sl_footprint *a, const struct sl_footprint *b)
 {
-  return a->flags & b->flags & SL_FOOTPRINT_EXACT && a->varying == b->varying;
+  return a->flags & b->flags & SL_FOOTPRINT_EXACT && a->varying == b->varying && a->place.min < b->place.max &&
+         b->place.min < a->place.max;
 }
 
 static void meet_same(struct inference *in, const struct meeting *meeting, uint32_t producer)
 {
   const struct sl_footprint *p = access_at(in, producer), *c = access_at(in, meeting->consumer);
   sl_index common = sl_common_block_of(in->kernel, p->block, c->block);
-  if (!fixed_to_each_other(p, c) && !sl_conflict_same(&in->f, p, c, common))
+  if (!surely_meet(p, c) && !sl_conflict_same(&in->f, p, c, common))
     return;
-  bool is_alike = p->block == c->block && !in->keeps_all;
+  bool is_alike = p->block == c->block && !keeps_all(in);
   const struct sl_edge *edge = is_alike ? put_latest(in, producer, c) : put_edge(in, p, c, common, 0);
   if (in->loops_open)
     remember(in, p, c, edge);
@@ -407,7 +419,7 @@ static sl_index innermost_loop(const struct sl_kernel *kernel, sl_index block)
   return SL_NONE;
 }
 
-enum { ACROSS_MAX = 8 };
+enum { ACROSS_MAX = 8, ACROSS_TRIES_MAX = 4096 };
 
 /* Whether every iteration of the outer loop surely visits the inner one: no arm, and no loop that may make no trip, in between. */
 static bool surely_visits(const struct inference *in, sl_index outer, sl_index inner)
@@ -436,16 +448,19 @@ static bool moves_with(const struct inference *in, const struct sl_footprint *ac
 /* The least number of iterations of the inner loop, counted through its visits, that lie between two instances that touch the
  * same and are at least one iteration of the outer loop apart; at most `most`. The inner loop makes `trips` in every visit.
  * Requires as many visits as iterations of the outer loop, or accesses to which it is all the same which iteration of the outer
- * loop they are in: then only visits count. Visits in between, which a loop between the two may cause, make the number larger. */
+ * loop they are in: then only visits count. Visits in between, which a loop between the two may cause, make the number larger.
+ * 0: too many iterations would have to be tried. */
 static uint32_t distance_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
                                 sl_index outer, sl_index inner, int64_t trips, uint32_t most)
 {
-  int64_t outer_trips = sl_footprint_trips(&in->f, outer);
+  int64_t outer_trips = sl_footprint_trips(&in->f, outer), tries = 0;
   for (int64_t distance = 1; distance < most; distance++)
     for (int64_t visits = 1; (visits - 1) * trips < distance; visits++) {
       int64_t apart = distance - visits * trips; /* consumer's iteration minus producer's */
       for (int64_t at = apart > 0 ? apart : 0; at < trips && at - apart < trips; at++) {
         struct sl_fixed fixed = { inner, at - apart, at };
+        if (tries++ == ACROSS_TRIES_MAX)
+          return 0;
         if (sl_conflict_at(&in->f, p, c, outer, outer_trips, visits, fixed))
           return (uint32_t)distance;
       }
@@ -491,7 +506,7 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
   if ((edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
     return false;
   bool is_far = !edge && distance > ACROSS_MAX;
-  if (is_far || (edge && !edge->across && distance < edge->k))
+  if (distance == 0 || is_far || (edge && !edge->across && distance < edge->k))
     return false;
   if (!edge) {
     edge = put_edge(in, p, c, inner, distance);
@@ -543,7 +558,7 @@ static void meet_carried(struct inference *in, const struct meeting *meeting, ui
     return; /* says this iteration and all before */
   int64_t trips = sl_footprint_trips(&in->f, meeting->carrying);
   uint32_t k = 1;
-  bool is_always = fixed_to_each_other(p, c) && !sl_sum_depends(&in->f.forms, p->varying, meeting->carrying);
+  bool is_always = surely_meet(p, c) && !sl_sum_depends(&in->f.forms, p->varying, meeting->carrying);
   if (!is_always)
     k = sl_conflict_distance(&in->f, p, c, meeting->carrying, trips);
   if (k == 0)
@@ -652,7 +667,8 @@ static void settle(struct inference *in, uint32_t access)
     sl_touch_remove(&in->groups.data[group].map, &in->touches, at.place.min, at.place.max, at.place_row_min,
                     at.place_row_max, &sweep);
   struct sl_touch touch = { access, at.stream, at.place_row_min, at.place_row_max, 0 };
-  sl_touch_add(&in->groups.data[group].map, &in->touches, at.place.min, at.place.max, list_of(&at), touch, true);
+  sl_touch_add(&in->groups.data[group].map, &in->touches, at.place.min, at.place.max, list_of(&at), touch,
+               at.flags & SL_FOOTPRINT_DENSE ? SL_TOUCH_NEW : SL_TOUCH_NEW | SL_TOUCH_HULL);
 }
 
 /* ---- scopes ---- */
@@ -668,7 +684,7 @@ static void restore(struct inference *in, const struct ended *ended)
 {
   const struct sl_footprint *access = access_at(in, ended->touch.access);
   sl_touch_add(&in->groups.data[ended->group].map, &in->touches, ended->min, ended->max, list_of(access), ended->touch,
-               false);
+               0);
 }
 
 static void leave_scope(struct inference *in, struct scope around)
@@ -719,7 +735,8 @@ static void add_touches(struct inference *in, uint32_t group, uint32_t access, e
   struct sl_touch touch = { access, at.stream, at.place_row_min, at.place_row_max, 0 };
   for (uint32_t copy = 0; copy < at.copies; copy++) {
     struct sl_interval place = sl_footprint_place(&at, copy);
-    sl_touch_add(&in->groups.data[group].map, &in->touches, place.min, place.max, list, touch, at.copies == 1);
+    sl_touch_add(&in->groups.data[group].map, &in->touches, place.min, place.max, list, touch,
+                 at.copies == 1 ? SL_TOUCH_NEW | SL_TOUCH_HULL : SL_TOUCH_HULL);
   }
 }
 
@@ -851,8 +868,8 @@ void sl_deps_infer(sl_edges *edges, sl_heap *heap, const sl_program *program, co
   in.edge_of = sl_heap_calloc(scratch, kernel->stmts.len, sizeof *in.edge_of);
   find_weak(&in);
   find_index_sources(&in);
-  in.keeps_all =
-      wanted == SL_INFER_ALL || in.has_weak || sl_names_find(&program->names, "spilled", strlen("spilled"));
+  in.keeps_any_number = in.has_weak || sl_names_find(&program->names, "spilled", strlen("spilled"));
+  in.keeps_all = wanted == SL_INFER_ALL || in.keeps_any_number;
   walk(&in, kernel->root);
   sl_deps_add_ordered(edges, heap, kernel);
   sl_heap_child_free(scratch);

@@ -3,7 +3,13 @@
 
 #include <assert.h>
 
-enum { LEAF_SIZE = 128 };
+enum {
+  LEAF_SIZE = 128,
+  /* Intervals with so many touches are crowded: for hulls, and for what touches all of its place, where what others ended
+   * matters more. */
+  CROWD_OF_HULLS = 32,
+  CROWD = 1024
+};
 
 struct sl_touch_leaf {
   uint32_t count;
@@ -182,26 +188,35 @@ static void cut(struct sl_touch_map *map, struct sl_touches *touches, struct sl_
   insert(map, touches->heap, cursor, lower);
 }
 
-/* The first interval behind `min`, cut so that it does not begin before it. */
-static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touches *touches, int64_t min)
+static bool is_crowded(const struct sl_touches *touches, const struct sl_touched *interval, uint32_t crowd)
+{
+  uint32_t count = 0;
+  for (uint32_t list = 0; list < SL_TOUCH_LISTS; list++)
+    for (uint32_t at = interval->first[list]; at && count < crowd; at = touches->list.data[at].next)
+      count++;
+  return count == crowd;
+}
+
+/* The first interval behind `min`, cut so that it does not begin before it, unless it is crowded. */
+static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, uint32_t crowd)
 {
   struct sl_touch_cursor cursor = sl_touch_find(map, min);
   const struct sl_touched *interval = sl_touch_get(map, &cursor);
-  if (interval && interval->min < min) {
+  if (interval && interval->min < min && !is_crowded(touches, interval, crowd)) {
     cut(map, touches, &cursor, min);
     cursor.at++;
   }
   return cursor;
 }
 
-/* The interval at the cursor if it begins before `max`, cut so that it ends there at the latest; else NULL. */
+/* The interval at the cursor if it begins before `max`, cut so that it ends there at the latest unless it is crowded; else NULL. */
 static struct sl_touched *get_until(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor,
-                                    int64_t max)
+                                    int64_t max, uint32_t crowd)
 {
   struct sl_touched *interval = sl_touch_get(map, cursor);
   if (!interval || interval->min >= max)
     return NULL;
-  if (interval->max > max)
+  if (interval->max > max && !is_crowded(touches, interval, crowd))
     cut(map, touches, cursor, max);
   return sl_touch_get(map, cursor);
 }
@@ -222,25 +237,64 @@ static void add_to_list(struct sl_touches *touches, uint32_t *first, struct sl_t
   *first = new_touch(touches, touch);
 }
 
+/* The interval just before the cursor; NULL when there is none. */
+static struct sl_touched *one_before(struct sl_touch_map *map, const struct sl_touch_cursor *cursor)
+{
+  if (cursor->at > 0)
+    return &map->leaves.data[cursor->leaf]->at[cursor->at - 1];
+  const struct sl_touch_leaf *leaf = cursor->leaf > 0 ? map->leaves.data[cursor->leaf - 1] : NULL;
+  return leaf ? &map->leaves.data[cursor->leaf - 1]->at[leaf->count - 1] : NULL;
+}
+
+/* Whether it is crowded some intervals on, and before `max`. */
+static bool is_crowded_ahead(struct sl_touch_map *map, const struct sl_touches *touches, struct sl_touch_cursor cursor,
+                             int64_t max, uint32_t crowd)
+{
+  const struct sl_touched *interval = sl_touch_get(map, &cursor);
+  for (uint32_t i = 0; interval && i < CROWD_OF_HULLS; i++) {
+    sl_touch_step(&cursor);
+    interval = sl_touch_get(map, &cursor);
+  }
+  return interval && interval->min < max && is_crowded(touches, interval, crowd);
+}
+
+static void insert_new(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor, int64_t min,
+                       int64_t max, enum sl_touch_list list, struct sl_touch touch)
+{
+  struct sl_touched made = { .min = min, .max = max };
+  touch.next = 0;
+  made.first[list] = new_touch(touches, touch);
+  insert(map, touches->heap, cursor, made);
+}
+
+/* Where an access reaches over crowded intervals into a gap, its neighbour there takes the gap in: else each of many such
+ * accesses, one a little further than the other, would leave an interval that all later ones are added to. */
 void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
-                  struct sl_touch touch, bool is_new)
+                  struct sl_touch touch, unsigned how)
 {
   assert(min < max);
-  struct sl_touch_cursor cursor = find_from(map, touches, min);
+  uint32_t crowd = how & SL_TOUCH_HULL ? CROWD_OF_HULLS : CROWD, crowds = 0, added = 0;
+  struct sl_touch_cursor cursor = find_from(map, touches, min, crowd);
   while (min < max) {
-    struct sl_touched *interval = get_until(map, touches, &cursor, max);
+    struct sl_touched *interval = get_until(map, touches, &cursor, max, crowd);
     int64_t gap_end = interval ? interval->min : max;
-    if (min < gap_end) {
-      struct sl_touched made = { .min = min, .max = gap_end };
-      touch.next = 0;
-      made.first[list] = new_touch(touches, touch);
-      insert(map, touches->heap, &cursor, made);
-      min = gap_end;
-    } else {
-      add_to_list(touches, &interval->first[list], touch, is_new);
+    if (min >= gap_end) {
+      add_to_list(touches, &interval->first[list], touch, how & SL_TOUCH_NEW);
+      crowds += is_crowded(touches, interval, crowd);
+      added++;
       min = interval->max;
+      sl_touch_step(&cursor);
+    } else if (added && crowds >= CROWD_OF_HULLS) {
+      one_before(map, &cursor)->max = min = gap_end;
+    } else if (!added && interval && is_crowded_ahead(map, touches, cursor, max, crowd)) {
+      interval->min = min;
+      map->starts.data[cursor.leaf] = map->leaves.data[cursor.leaf]->at[0].min;
+    } else {
+      insert_new(map, touches, &cursor, min, gap_end, list, touch);
+      added++;
+      min = gap_end;
+      sl_touch_step(&cursor);
     }
-    cursor.at++;
   }
 }
 
@@ -300,8 +354,14 @@ void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64
                      int32_t row_max, const struct sl_touch_sweep *sweep)
 {
   struct removal removal = { touches, sweep, row_min, row_max };
-  struct sl_touch_cursor cursor = find_from(map, touches, min);
-  for (struct sl_touched *interval; (interval = get_until(map, touches, &cursor, max)) != NULL;) {
+  uint32_t crowd = sweep->ends ? 0 : CROWD; /* what ends has just this place: no cut is needed */
+  struct sl_touch_cursor cursor = find_from(map, touches, min, crowd);
+  for (struct sl_touched *interval; (interval = get_until(map, touches, &cursor, max, crowd)) != NULL;) {
+    bool is_inside = min <= interval->min && interval->max <= max;
+    if (!is_inside && !sweep->ends) {
+      cursor.at++;
+      continue;
+    }
     if (sweep->writers)
       shrink_list(&removal, interval, &interval->first[SL_TOUCH_WRITERS]);
     shrink_list(&removal, interval, &interval->first[SL_TOUCH_READERS]);

@@ -3,6 +3,10 @@
  *
  * Intervals are kept in order in leaves of bounded size, so that finding a byte is O(log) and what a new access changes is
  * near it. Time per call: O(log intervals + intervals and accesses met).
+ *
+ * Each end of an access cuts an interval in two, with a copy of its list. Where many accesses overlap that would be
+ * cubic, so crowded intervals are not cut: what ends inside one counts for all of it. So the map may hold an access for
+ * more than it touches, never for less; whoever meets one there compares the two.
  */
 #ifndef SL_DEPS_TOUCH_MAP_H
 #define SL_DEPS_TOUCH_MAP_H
@@ -54,9 +58,11 @@ static inline void sl_touch_step(struct sl_touch_cursor *cursor)
   cursor->at++;
 }
 
-/* Adds an access for [min, max) and partitions. `is_new`: it is in no list yet; else where it is its partitions are joined. */
+/* Adds an access for [min, max) and partitions, or for a little more (see the head). NEW: it is in no list yet; else where it is
+ * its partitions are joined. HULL: it does not touch all of the interval. */
+enum { SL_TOUCH_NEW = 1, SL_TOUCH_HULL = 2 };
 void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
-                  struct sl_touch touch, bool is_new);
+                  struct sl_touch touch, unsigned how);
 
 /* Which touches end, and who is told. */
 enum { SL_TOUCH_ANY_STREAM = 0xffffffffu };
@@ -68,7 +74,8 @@ struct sl_touch_sweep {
   uint32_t told_before;           /* of accesses below this number `ended` is told: the interval and the partitions */
   void (*ended)(void *user, int64_t min, int64_t max, const struct sl_touch *touch);
 };
-/* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max). */
+/* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max); with `ends`, out of all intervals that
+ * meet it, for such a touch has just this place. What ends only for a part of a crowded interval stays. */
 void sl_touch_remove(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, int32_t row_min,
                      int32_t row_max, const struct sl_touch_sweep *sweep);
 
