@@ -533,6 +533,42 @@ static int run_dependences(void)
   return status;
 }
 
+/* What the analysis keeps for loops: rotation, a nest with a vector, a loop and arms that may not run, a hull seen from outside,
+ * columns. */
+static const char nest_text[] =
+    "kernel nests(n = 2) target generic {\n"
+    "  buffer b : hbm f32[8, 8]\n"
+    "  buffer t : hbm f32[2, 8]\n"
+    "  loop i < n {\n"
+    "    ld: e0.op t[i % 2] <- b[:, 1]\n"
+    "    loop j in 1..7 {\n"
+    "      w: e1.op b[i, j] <- t[i % 2]\n"
+    "      r: e2.op <- b[i + 1, j - 1 : j + 1]\n"
+    "    }\n"
+    "    if ?c {\n"
+    "      th: e3.op b[:, 2]\n"
+    "    } else {\n"
+    "      el: e0.op b[i]\n"
+    "    }\n"
+    "  }\n"
+    "  z: e3.op <- b\n"
+    "}\n";
+
+static int run_infer_nests(void)
+{
+  return synchronize(nest_text, SLUICE_ALLOC_SHADOW, false);
+}
+
+static int run_check_nests(void)
+{
+  struct session session;
+  int status = open_program(&session, nest_text);
+  if (status == SLUICE_OK)
+    status = check(&session); /* races: nothing waits yet */
+  end(&session);
+  return status;
+}
+
 static int explain_dependence(const char *producer, const char *consumer)
 {
   struct session session;
@@ -686,6 +722,8 @@ const struct scenario scenarios[] = {
   { "why an instruction waits, as JSON", run_explain_json, SLUICE_OK },
   { "why an unknown instruction waits", run_explain_unknown, SLUICE_E_INPUT },
   { "dependences", run_dependences, SLUICE_OK },
+  { "sync by found dependences, nests", run_infer_nests, SLUICE_OK },
+  { "check by found dependences, nests", run_check_nests, SLUICE_OK },
   { "why there is a dependence", run_explain_dependence, SLUICE_OK },
   { "why an unknown instruction has a dependence", run_explain_unknown_dependence, SLUICE_E_INPUT },
   { "chart", run_chart, SLUICE_OK },
