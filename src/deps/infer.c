@@ -503,7 +503,8 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
 {
   struct sl_edge *edge = edge_between(in, p, c);
   uint32_t most = edge ? edge->k : ACROSS_MAX + 1, distance;
-  if ((edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
+  bool is_far_out = !edge && sl_block_parent(in->kernel, inner) != outer; /* visits in between are not counted exactly */
+  if (is_far_out || (edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
     return false;
   bool is_far = !edge && distance > ACROSS_MAX;
   if (distance == 0 || is_far || (edge && !edge->across && distance < edge->k))
