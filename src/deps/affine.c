@@ -284,8 +284,9 @@ static sl_form remainder_of(struct sl_forms *forms, sl_form a, int64_t m)
   struct sl_range range = form_range(forms, inside);
   if (range.min >= 0 && range.max < m)
     return inside;
-  return of_division(forms, (struct sl_atom){ .kind = SL_ATOM_MOD, .a = inside.sum, .b = m, .constant = inside.constant,
-                                              .range = { 0, m - 1 } });
+  return of_division(
+      forms, (struct sl_atom){
+                 .kind = SL_ATOM_MOD, .a = inside.sum, .b = m, .constant = inside.constant, .range = { 0, m - 1 } });
 }
 
 /* a / m, rounded down: what m divides comes out. */
@@ -309,8 +310,9 @@ static sl_form quotient_of(struct sl_forms *forms, sl_form a, int64_t m)
     return outside;
   struct sl_range divided = { range.min == SL_NO_MIN ? SL_NO_MIN : floor_div(range.min, m),
                               range.max == SL_NO_MAX ? SL_NO_MAX : floor_div(range.max, m) };
-  sl_form atom = of_division(forms, (struct sl_atom){ .kind = SL_ATOM_DIV, .a = inside.sum, .b = m,
-                                                      .constant = inside.constant, .range = divided });
+  sl_form atom = of_division(
+      forms,
+      (struct sl_atom){ .kind = SL_ATOM_DIV, .a = inside.sum, .b = m, .constant = inside.constant, .range = divided });
   return sl_form_add(forms, outside, atom, 1);
 }
 

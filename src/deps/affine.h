@@ -36,8 +36,8 @@ struct sl_range {
 
 struct sl_atom {
   uint8_t kind;
-  uint32_t a;      /* LOOP: body block; PARAM: name; MOD, DIV: the sum inside; PRODUCT: an atom */
-  int64_t b;       /* MOD, DIV: the divisor; PRODUCT: the other atom */
+  uint32_t a;       /* LOOP: body block; PARAM: name; MOD, DIV: the sum inside; PRODUCT: an atom */
+  int64_t b;        /* MOD, DIV: the divisor; PRODUCT: the other atom */
   int64_t constant; /* MOD, DIV: of the form inside */
   uint32_t size;    /* atoms in it, itself counted, each as often as it is met; at most SL_ATOM_SIZE_MAX */
   struct sl_range range;
@@ -65,8 +65,7 @@ struct sl_forms {
   sl_vec(sl_form) variables;  /* by name: what a loop variable stands for now */
 };
 
-void sl_forms_init(struct sl_forms *forms, sl_heap *heap, const struct sl_kernel *kernel,
-                   uint32_t names);
+void sl_forms_init(struct sl_forms *forms, sl_heap *heap, const struct sl_kernel *kernel, uint32_t names);
 
 static inline sl_form sl_form_constant(int64_t value)
 {

@@ -9,7 +9,6 @@ enum { PARTS_MAX = 8, PERIOD_MAX = 64, TRIPS_MAX = 128, DISTANCES_MAX = 4096, DI
 /* Beyond these nothing is computed, so that no sum overflows: such an access may be anywhere. */
 static const int64_t FACTOR_MAX = (int64_t)1 << 31, ELEMENT_MAX = (int64_t)1 << 60;
 
-
 /* A term whose value depends on the iteration of the carrying loop in no simple way. */
 struct part {
   int64_t factor;
@@ -30,17 +29,17 @@ struct dimension {
 struct question {
   struct sl_footprints *footprints;
   struct sl_forms *forms;
-  sl_index carrying;    /* body of the loop whose iterations are tried and counted, or 0 */
-  sl_index outside;     /* block whose loops, with those around it, are in the same iteration for both */
+  sl_index carrying; /* body of the loop whose iterations are tried and counted, or 0 */
+  sl_index outside;  /* block whose loops, with those around it, are in the same iteration for both */
   int64_t trips;
   struct sl_fixed fixed; /* body 0: none */
   sl_index shifted;      /* body of a loop outside whose iterations are `shift` apart, not the same; 0: none */
   int64_t shift;
   struct dimension dims[DIMS_MAX];
   uint32_t dim_count;
-  int64_t period;       /* iterations after which all parts repeat, or all there are */
-  int64_t shares;       /* values of what the parts share that have to be tried */
-  sl_sum shared;        /* what parts hold of loops outside and parameters: the same sum in all of them */
+  int64_t period; /* iterations after which all parts repeat, or all there are */
+  int64_t shares; /* values of what the parts share that have to be tried */
+  sl_sum shared;  /* what parts hold of loops outside and parameters: the same sum in all of them */
   bool has_shared, has_parts, has_steps;
 };
 
@@ -48,36 +47,23 @@ enum class { SHARED, CARRIED, FREE };
 
 static enum class class_of_sum(const struct question *q, sl_sum sum);
 
-static enum class class_of(const struct question *q, uint32_t index)
-{
-  const struct sl_atom *atom = &q->forms->atoms.data[index];
-  enum class a, b;
-  switch ((enum sl_atom_kind)atom->kind) {
-  case SL_ATOM_PARAM: return SHARED;
-  case SL_ATOM_LOOP:
-    if (atom->a == q->carrying)
-      return CARRIED;
+static enum class class_of(const struct question *q, uint32_t index) {
+  const struct sl_atom *atom = &q->forms->atoms.data[index]; enum class a, b; switch ((enum sl_atom_kind)atom->kind){
+    case SL_ATOM_PARAM : return SHARED; case SL_ATOM_LOOP : if (atom->a == q->carrying) return CARRIED;
     return sl_block_contains(q->forms->kernel, atom->a, q->outside) ? SHARED : FREE;
-  case SL_ATOM_MOD:
-  case SL_ATOM_DIV: return class_of_sum(q, atom->a);
-  case SL_ATOM_PRODUCT:
-    a = class_of(q, atom->a);
+    case SL_ATOM_MOD : case SL_ATOM_DIV : return class_of_sum(q, atom->a);
+    case SL_ATOM_PRODUCT : a = class_of(q, atom->a);
     b = class_of(q, (uint32_t)atom->b);
     return a == SHARED && b == SHARED ? SHARED : FREE;
   }
-  return FREE;
+return FREE;
 }
 
-static enum class class_of_sum(const struct question *q, sl_sum sum)
-{
-  enum class worst = SHARED;
-  uint32_t count;
-  const struct sl_term *terms = sl_sum_terms(q->forms, sum, &count);
-  for (uint32_t i = 0; i < count && worst != FREE; i++) {
-    enum class this = class_of(q, terms[i].atom);
-    worst = this > worst ? this : worst;
-  }
-  return worst;
+static enum class class_of_sum(const struct question *q, sl_sum sum) {
+  enum class worst = SHARED; uint32_t count; const struct sl_term *terms = sl_sum_terms(q->forms, sum, &count);
+  for (uint32_t i = 0; i < count && worst != FREE; i++){ enum class this = class_of(q, terms[i].atom);
+                                                         worst = this > worst ? this : worst; }
+return worst;
 }
 
 /* ---- building the dimensions ---- */
@@ -393,7 +379,8 @@ static bool fits_dimension(const struct question *q, const struct dimension *dim
   if (__builtin_sub_overflow(low, first, &above))
     return true;
   int64_t steps = above / dim->step + (above % dim->step > 0);
-  return __builtin_mul_overflow(steps, dim->step, &least) || __builtin_add_overflow(least, first, &least) || least <= high;
+  return __builtin_mul_overflow(steps, dim->step, &least) || __builtin_add_overflow(least, first, &least) ||
+         least <= high;
 }
 
 static bool fits_all(const struct question *q, int64_t k, int64_t iteration, int64_t shared)
@@ -569,11 +556,13 @@ bool sl_conflict_at(struct sl_footprints *f, const struct sl_footprint *producer
   return (trips == SL_NO_MAX || k < trips) && overlaps_at(&q, k);
 }
 
-bool sl_conflict_inner(struct sl_footprints *f, const struct sl_footprint *producer, const struct sl_footprint *consumer,
-                       sl_index outer, int64_t k, sl_index inner, int64_t trips, int64_t *least)
+bool sl_conflict_inner(struct sl_footprints *f, const struct sl_footprint *producer,
+                       const struct sl_footprint *consumer, sl_index outer, int64_t k, sl_index inner, int64_t trips,
+                       int64_t *least)
 {
-  struct question q = { .carrying = inner, .outside = sl_block_parent(f->kernel, inner), .trips = trips,
-                        .shifted = outer, .shift = k };
+  struct question q = {
+    .carrying = inner, .outside = sl_block_parent(f->kernel, inner), .trips = trips, .shifted = outer, .shift = k
+  };
   ask(&q, f, producer, consumer);
   settle_period(&q);
   int64_t min = trips == SL_NO_MAX ? SL_NO_MIN : 1 - trips, max = trips == SL_NO_MAX ? SL_NO_MAX : trips - 1;

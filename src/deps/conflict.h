@@ -26,7 +26,8 @@ struct sl_fixed {
 };
 /* Whether they may overlap k iterations apart, each in its given iteration of the loop inside. */
 bool sl_conflict_at(struct sl_footprints *footprints, const struct sl_footprint *producer,
-                    const struct sl_footprint *consumer, sl_index body, int64_t trips, int64_t k, struct sl_fixed fixed);
+                    const struct sl_footprint *consumer, sl_index body, int64_t trips, int64_t k,
+                    struct sl_fixed fixed);
 
 /* Of instances that touch the same and are `k` iterations of an outer loop apart: the least number of iterations of the loop
  * inside, consumer's minus producer's (negative: the producer's is a later one of its visit). False when it is not

@@ -80,7 +80,8 @@ void sl_edge_print_distances(sl_buf *buf, const sl_program *program, const struc
     sl_buf_printf(buf, ", %s: %d", block_text(program, kernel, edge->inner_block), edge->inner_k);
 }
 
-void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge)
+void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                        const struct sl_edge *edge)
 {
   sl_edge_print_end(buf, program, kernel, edge->producer);
   sl_buf_puts(buf, " -> ");
@@ -98,8 +99,8 @@ static void print_line(sl_buf *buf, const sl_program *program, const struct sl_k
   sl_buf_printf(buf, "%s -> %s", sl_text(program, dep->producer), sl_text(program, dep->consumer));
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     const struct sl_distance *distance = &kernel->distances.data[dep->first_distance + i];
-    sl_buf_printf(buf, "%s%s%s: %d", i ? ", " : " (", distance->across ? "across " : "", sl_text(program, distance->loop),
-                  distance->k);
+    sl_buf_printf(buf, "%s%s%s: %d", i ? ", " : " (", distance->across ? "across " : "",
+                  sl_text(program, distance->loop), distance->k);
   }
   if (dep->distance_count)
     sl_buf_putc(buf, ')');

@@ -32,11 +32,12 @@ struct sl_edge {
   sl_index producer, consumer; /* statements */
   sl_index block;              /* carrying block; of a vector the outer one */
   uint32_t k;
-  sl_index inner_block;        /* of a vector; else 0 */
+  sl_index inner_block; /* of a vector; else 0 */
   int32_t inner_k;
-  uint32_t line;               /* index into kernel->deps; SL_NO_LINE: found, not stated */
-  uint8_t kind;                /* enum sl_edge_kind */
-  uint16_t producer_operand, consumer_operand; /* FLOW, ANTI, OUTPUT, INDEX: the accesses, numbers of operands of their ops */
+  uint32_t line; /* index into kernel->deps; SL_NO_LINE: found, not stated */
+  uint8_t kind;  /* enum sl_edge_kind */
+  uint16_t producer_operand,
+      consumer_operand; /* FLOW, ANTI, OUTPUT, INDEX: the accesses, numbers of operands of their ops */
   bool across;
   /* Of the producer, kept here because edges point all over a large kernel: whether its own stream stops for it (a load),
    * where it stands, its number in the text, and (copies being expanded) the stream it retires on. */
@@ -62,7 +63,8 @@ const char *sl_edge_kind_name(enum sl_edge_kind kind);
 /* "ld -> ex (i: 2)", as its line is written or would be. */
 void sl_edge_print(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge);
 /* The same of the very edge: of a line that names copies, one of them. */
-void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, const struct sl_edge *edge);
+void sl_edge_print_ends(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
+                        const struct sl_edge *edge);
 /* What stands in the parentheses: "i: 2", "across i: 1"; nothing for the same iteration. */
 void sl_edge_print_distances(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel,
                              const struct sl_edge *edge);

@@ -14,7 +14,7 @@ struct labelled {
   sl_index stmt; /* 0 = no such label */
   sl_index block;
   uint32_t position;
-  uint32_t stream; /* of an operation on one stream */
+  uint32_t stream;  /* of an operation on one stream */
   uint8_t op_class; /* enum sl_op_class */
 };
 
@@ -23,9 +23,9 @@ struct resolver {
   sl_program *program;
   struct sl_kernel *kernel;
   sl_report *report;
-  sl_edges *edges; /* NULL: only to be checked, each line that is cut is said once */
+  sl_edges *edges;                  /* NULL: only to be checked, each line that is cut is said once */
   sl_vec(struct labelled) by_label; /* by name */
-  sl_map copies;             /* base name -> index into copy_lists */
+  sl_map copies;                    /* base name -> index into copy_lists */
   sl_vec(struct copy_list) copy_lists;
 };
 
@@ -51,8 +51,8 @@ static void find_labels(struct resolver *r)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
     sl_name label = op->label;
-    r->by_label.data[label] = (struct labelled){ at, kernel->stmts.data[at].block, position, op->stream,
-                                                 sl_opcode_table[op->code].op_class };
+    r->by_label.data[label] =
+        (struct labelled){ at, kernel->stmts.data[at].block, position, op->stream, sl_opcode_table[op->code].op_class };
     /* Every prefix that ends before a number names this copy too: "ld", "ld.0" for "ld.0.1". */
     const char *text = sl_text(r->program, label);
     for (const char *number = sl_label_number(text); number; number = sl_label_number(number + 1)) {
@@ -104,7 +104,8 @@ static void report_backward(struct resolver *r, const struct sl_dep *dep, sl_ind
   else
     sl_report_begin(r->report, SLUICE_ERROR, SL_RULE_DEP_BACKWARD, dep->loc,
                     "'%s' stands after its consumer '%s' and has no instance before it in this iteration: move it "
-                    "before '%s', or give the line a distance", p, c, c);
+                    "before '%s', or give the line a distance",
+                    p, c, c);
   sl_report_note(r->report, kernel->stmts.data[consumer].loc, "the consumer is here");
   if (producer != consumer)
     sl_report_note(r->report, kernel->stmts.data[producer].loc, "the producer is here");
@@ -140,7 +141,8 @@ static const char *why_cut(const struct sl_kernel *kernel, const struct sl_edge 
 
 /* Fills block, k and the inner component from the line's distances; false after reporting. Zeros in front say nothing. What
  * is no vector of two loops, one directly in the other, is cut at the outermost: `*cut` says why. */
-static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge, const char **cut)
+static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index common, struct sl_edge *edge,
+                       const char **cut)
 {
   const struct sl_kernel *kernel = r->kernel;
   const struct sl_distance *inner = NULL;
@@ -177,13 +179,17 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
   return true;
 }
 
-static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer, const struct labelled *consumer,
-                     const char **cut)
+static void add_pair(struct resolver *r, uint32_t line, const struct labelled *producer,
+                     const struct labelled *consumer, const char **cut)
 {
   const struct sl_dep *dep = &r->kernel->deps.data[line];
-  struct sl_edge edge = { .producer = producer->stmt, .consumer = consumer->stmt, .line = line,
-                          .producer_stalls = producer->op_class == SL_CLASS_LOAD, .producer_block = producer->block,
-                          .producer_position = producer->position, .producer_stream = producer->stream };
+  struct sl_edge edge = { .producer = producer->stmt,
+                          .consumer = consumer->stmt,
+                          .line = line,
+                          .producer_stalls = producer->op_class == SL_CLASS_LOAD,
+                          .producer_block = producer->block,
+                          .producer_position = producer->position,
+                          .producer_stream = producer->stream };
   if (!place_edge(r, dep, sl_common_block_of(r->kernel, producer->block, consumer->block), &edge, cut))
     return;
   if (edge.k == 0 && producer->position >= consumer->position) {
@@ -229,7 +235,8 @@ static void add_line(struct resolver *r, uint32_t line)
                sl_text(r->program, dep->producer), sl_text(r->program, dep->consumer), cut);
 }
 
-static bool is_inner_component(const struct sl_kernel *kernel, const struct sl_edge *edge, const struct sl_distance *distance)
+static bool is_inner_component(const struct sl_kernel *kernel, const struct sl_edge *edge,
+                               const struct sl_distance *distance)
 {
   if (!sl_edge_is_vector(edge) || distance->k != edge->inner_k)
     return false;

@@ -130,8 +130,8 @@ static void number_memories(struct sl_footprints *f)
   sl_heap_free(f->heap, parent);
 }
 
-void sl_footprints_init(struct sl_footprints *f, sl_heap *heap, const sl_program *program, const struct sl_kernel *kernel,
-                        const struct sl_target *target)
+void sl_footprints_init(struct sl_footprints *f, sl_heap *heap, const sl_program *program,
+                        const struct sl_kernel *kernel, const struct sl_target *target)
 {
   memset(f, 0, sizeof *f);
   f->heap = heap;
@@ -172,9 +172,7 @@ static struct sl_access_dim read_dim(struct sl_footprints *f, const struct sl_ac
   switch ((enum sl_access_kind)index->kind) {
   case SL_INDEX_ALL: return whole_dim(size);
   case SL_INDEX_ANY: return anywhere(size);
-  case SL_INDEX_AT:
-    dim = (struct sl_access_dim){ sl_form_of(&f->forms, index->first), 1 };
-    break;
+  case SL_INDEX_AT: dim = (struct sl_access_dim){ sl_form_of(&f->forms, index->first), 1 }; break;
   case SL_INDEX_RANGE:
     dim.first = sl_form_of(&f->forms, index->first);
     second = sl_form_of(&f->forms, index->second);
@@ -190,7 +188,8 @@ static struct sl_access_dim read_dim(struct sl_footprints *f, const struct sl_ac
 }
 
 /* The bytes as one form and a hull; dense when the box has no holes, else *hole is the largest stride that leaves some. */
-static void flatten(struct sl_footprints *f, struct sl_footprint *access, const struct sl_access_dim *dims, int64_t *hole)
+static void flatten(struct sl_footprints *f, struct sl_footprint *access, const struct sl_access_dim *dims,
+                    int64_t *hole)
 {
   const struct sl_memory_buffer *memory = &f->buffers.data[access->buffer];
   uint32_t count = f->kernel->buffers.data[access->buffer].dim_count;
@@ -280,7 +279,7 @@ static void add_access(struct sl_footprints *f, struct sl_footprint access, cons
     int64_t size = f->sizes.data[memory->first_size + i];
     bool is_given = i < operand->index_count;
     struct sl_access_dim dim =
-      is_given ? read_dim(f, &f->kernel->indices.data[operand->first_index + i], size) : whole_dim(size);
+        is_given ? read_dim(f, &f->kernel->indices.data[operand->first_index + i], size) : whole_dim(size);
     f->dims.data[first + i] = dim;
     is_constant = is_constant && sl_form_is_constant(dim.first);
     access.flags |= dim.first.is_known ? 0 : SL_FOOTPRINT_ANYWHERE;
@@ -299,8 +298,9 @@ static void add_access(struct sl_footprints *f, struct sl_footprint access, cons
 void sl_footprints_add(struct sl_footprints *f, sl_index stmt, uint32_t position)
 {
   const struct sl_op *op = sl_stmt_op(f->kernel, stmt);
-  struct sl_footprint access = { .stmt = stmt, .block = f->kernel->stmts.data[stmt].block, .position = position,
-                                 .stream = op->stream };
+  struct sl_footprint access = {
+    .stmt = stmt, .block = f->kernel->stmts.data[stmt].block, .position = position, .stream = op->stream
+  };
   bool is_load = op->code == SL_OP_REG_LOAD;
   if (op->code != SL_OP_TARGET && !is_load)
     return;
@@ -370,9 +370,9 @@ enum { COPIES_MAX = 8 };
 static bool add_copies(struct sl_footprint *access, struct sl_range range, int64_t factor)
 {
   int64_t values, stride = factor < 0 ? -factor : factor, first, span, length;
-  if (access->copies > 1 || access->place.min == SL_NO_MIN || access->place.max == SL_NO_MAX || range.min == SL_NO_MIN ||
-      range.max == SL_NO_MAX || __builtin_sub_overflow(range.max, range.min, &values) || values >= COPIES_MAX ||
-      __builtin_sub_overflow(access->place.max, access->place.min, &length))
+  if (access->copies > 1 || access->place.min == SL_NO_MIN || access->place.max == SL_NO_MAX ||
+      range.min == SL_NO_MIN || range.max == SL_NO_MAX || __builtin_sub_overflow(range.max, range.min, &values) ||
+      values >= COPIES_MAX || __builtin_sub_overflow(access->place.max, access->place.min, &length))
     return false;
   if (__builtin_mul_overflow(factor < 0 ? range.max : range.min, factor, &first) ||
       __builtin_mul_overflow(stride, values, &span) || __builtin_add_overflow(access->place.min, first, &first) ||

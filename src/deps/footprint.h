@@ -46,12 +46,12 @@ struct sl_footprint {
   sl_sum varying;
   uint16_t operand;
   uint8_t flags, copies;
-  uint32_t memory;      /* number of what may overlap */
+  uint32_t memory; /* number of what may overlap */
   struct sl_interval place;
   int32_t place_row_min, place_row_max;
   int64_t stride;
   sl_index buffer;
-  uint32_t first_dim;   /* into dims, one per dimension of the buffer; SL_NO_DIMS: its bytes and rows tell all */
+  uint32_t first_dim; /* into dims, one per dimension of the buffer; SL_NO_DIMS: its bytes and rows tell all */
   /* As bytes within a partition and as partitions, for accesses of other buffers: a hull. */
   sl_sum byte_sum, row_sum;
   struct sl_interval bytes; /* [min, max) around the sum; no end: not known */
@@ -71,8 +71,8 @@ struct sl_memory_buffer {
   int space;         /* of the target */
   int partition_dim; /* -1 = none */
   int64_t partition_start;
-  int64_t address;   /* 0 when not placed */
-  int64_t bytes;     /* of one partition, or in all; -1 = not known */
+  int64_t address; /* 0 when not placed */
+  int64_t bytes;   /* of one partition, or in all; -1 = not known */
   bool is_placed, is_aliased;
   uint32_t first_stride; /* into strides, one per dimension: bytes; 0 of the partition dimension, -1 = not known */
   uint32_t first_size;   /* into sizes: elements; -1 = not known */
@@ -85,10 +85,10 @@ struct sl_footprints {
   struct sl_forms forms;
   sl_vec(struct sl_memory_buffer) buffers; /* as the kernel's */
   sl_vec(int64_t) strides, sizes;
-  sl_vec(struct sl_trips) trips;           /* by block, of loops entered */
-  sl_map buffer_of;                        /* name -> buffer */
+  sl_vec(struct sl_trips) trips; /* by block, of loops entered */
+  sl_map buffer_of;              /* name -> buffer */
   sl_vec(struct sl_access_dim) dims;
-  sl_vec(struct sl_footprint) accesses;    /* in text order; of one instruction in the order of its operands */
+  sl_vec(struct sl_footprint) accesses; /* in text order; of one instruction in the order of its operands */
 };
 
 /* Buffers and memories. O(buffers log buffers). */

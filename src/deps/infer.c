@@ -70,19 +70,19 @@ struct inference {
   struct scope scope;
   sl_vec(struct ended) ended;
   sl_vec(struct hidden) hidden;
-  uint32_t position;           /* of the statement at hand: number in the text, from 1 */
-  bool *is_weak;               /* by name: `nodep` lines name it; what bears it proves nothing */
+  uint32_t position; /* of the statement at hand: number in the text, from 1 */
+  bool *is_weak;     /* by name: `nodep` lines name it; what bears it proves nothing */
   bool has_weak;
-  uint8_t *index_source;       /* by name of an opcode: the source that says where the others go, from 1; 0 = none */
+  uint8_t *index_source; /* by name of an opcode: the source that says where the others go, from 1; 0 = none */
   const sl_program *program;
-  uint32_t query;              /* number of the last one: accesses remember which met them */
-  bool keeps_all;              /* every dependence is wanted: all, or some are taken away, or buffers are `spilled` */
-  bool keeps_any_number;       /* because of the latter two: however many of one consumer */
-  struct latest *latest;       /* by stream */
-  uint32_t first_alike;        /* accesses from here on stand in the block at hand, nothing but instructions in between */
-  uint32_t *edge_of;           /* by producer: index + 1 of its edge to the consumer at hand */
-  uint32_t first_edge;         /* of the consumer at hand */
-  sl_map edge_of_pair;         /* (producer, consumer) -> index + 1 of the edge at their innermost common loop or block */
+  uint32_t query;        /* number of the last one: accesses remember which met them */
+  bool keeps_all;        /* every dependence is wanted: all, or some are taken away, or buffers are `spilled` */
+  bool keeps_any_number; /* because of the latter two: however many of one consumer */
+  struct latest *latest; /* by stream */
+  uint32_t first_alike;  /* accesses from here on stand in the block at hand, nothing but instructions in between */
+  uint32_t *edge_of;     /* by producer: index + 1 of its edge to the consumer at hand */
+  uint32_t first_edge;   /* of the consumer at hand */
+  sl_map edge_of_pair;   /* (producer, consumer) -> index + 1 of the edge at their innermost common loop or block */
   uint32_t loops_open;
 };
 
@@ -136,11 +136,18 @@ static bool says_more(enum sl_edge_kind a, enum sl_edge_kind b)
 static struct sl_edge make_edge(const struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
                                 sl_index block, uint32_t k)
 {
-  return (struct sl_edge){ .producer = p->stmt, .consumer = c->stmt, .block = block, .k = k, .line = SL_NO_LINE,
-                           .kind = (uint8_t)kind_of(in, p, c), .producer_operand = p->operand,
-                           .consumer_operand = c->operand, .producer_block = p->block,
+  return (struct sl_edge){ .producer = p->stmt,
+                           .consumer = c->stmt,
+                           .block = block,
+                           .k = k,
+                           .line = SL_NO_LINE,
+                           .kind = (uint8_t)kind_of(in, p, c),
+                           .producer_operand = p->operand,
+                           .consumer_operand = c->operand,
+                           .producer_block = p->block,
                            .producer_stalls = p->flags & SL_FOOTPRINT_STALLS,
-                           .producer_position = p->position, .producer_stream = p->stream };
+                           .producer_position = p->position,
+                           .producer_stream = p->stream };
 }
 
 static void give_reason(struct sl_edge *edge, const struct sl_edge *found)
@@ -195,7 +202,8 @@ static struct sl_edge *put_latest(struct inference *in, uint32_t producer, const
   }
   struct sl_edge *edge = &in->edges->data[latest->edge], found = make_edge(in, p, c, p->block, 0);
   bool is_later = edge->producer_position < p->position;
-  bool is_clearer = edge->producer == p->stmt && says_more((enum sl_edge_kind)found.kind, (enum sl_edge_kind)edge->kind);
+  bool is_clearer =
+      edge->producer == p->stmt && says_more((enum sl_edge_kind)found.kind, (enum sl_edge_kind)edge->kind);
   if (is_later || is_clearer)
     *edge = found;
   latest->access = is_later ? producer : latest->access;
@@ -210,7 +218,8 @@ static void remember(struct inference *in, const struct sl_footprint *p, const s
     *at = (uint32_t)(edge - in->edges->data) + 1;
 }
 
-static struct sl_edge *edge_between(const struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c)
+static struct sl_edge *edge_between(const struct inference *in, const struct sl_footprint *p,
+                                    const struct sl_footprint *c)
 {
   const uint32_t *at = sl_map_get(&in->edge_of_pair, sl_map_pair(p->stmt, c->stmt));
   return at ? &in->edges->data[*at - 1] : NULL;
@@ -326,8 +335,8 @@ static void meet_list(struct inference *in, const struct meeting *meeting, uint3
     const struct sl_touch *touch = &in->touches.list.data[at];
     uint32_t access = touch->access;
     if (access < meeting->first || access >= meeting->end || touch->row_max <= row_min || row_max <= touch->row_min ||
-        is_spoken_for(in, meeting, c, touch) ||
-        in->f.accesses.data[access].met == in->query || (!meeting->carrying && is_hidden(in, access)))
+        is_spoken_for(in, meeting, c, touch) || in->f.accesses.data[access].met == in->query ||
+        (!meeting->carrying && is_hidden(in, access)))
       continue;
     in->f.accesses.data[access].met = in->query;
     meeting->meet(in, meeting, access);
@@ -381,7 +390,8 @@ static void meet_group(struct inference *in, const struct meeting *meeting, uint
 static void meet_all(struct inference *in, const struct meeting *meeting)
 {
   in->query++;
-  for (uint32_t group = in->groups_of[access_at(in, meeting->consumer)->memory]; group; group = in->groups.data[group].next)
+  for (uint32_t group = in->groups_of[access_at(in, meeting->consumer)->memory]; group;
+       group = in->groups.data[group].next)
     meet_group(in, meeting, group);
 }
 
@@ -424,7 +434,8 @@ enum { ACROSS_MAX = 8, ACROSS_TRIES_MAX = 4096 };
 /* Whether every iteration of the outer loop surely visits the inner one: no arm, and no loop that may make no trip, in between. */
 static bool surely_visits(const struct inference *in, sl_index outer, sl_index inner)
 {
-  for (sl_index block = sl_block_parent(in->kernel, inner); block != outer; block = sl_block_parent(in->kernel, block)) {
+  for (sl_index block = sl_block_parent(in->kernel, inner); block != outer;
+       block = sl_block_parent(in->kernel, block)) {
     sl_index owner = in->kernel->blocks.data[block].owner;
     if (in->kernel->stmts.data[owner].kind != SL_STMT_LOOP || in->f.trips.data[block].least == 0)
       return false;
@@ -498,12 +509,13 @@ static bool find_distance_across(struct inference *in, const struct sl_footprint
 
 /* A dependence carried by a loop around the innermost one that both ends share: whether one counted through the visits of that one
  * says it, so that rings and single slots which go on from visit to visit need no wait of their own. */
-static bool goes_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c, sl_index outer,
-                        sl_index inner)
+static bool goes_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                        sl_index outer, sl_index inner)
 {
   struct sl_edge *edge = edge_between(in, p, c);
   uint32_t most = edge ? edge->k : ACROSS_MAX + 1, distance;
-  bool is_far_out = !edge && sl_block_parent(in->kernel, inner) != outer; /* visits in between are not counted exactly */
+  bool is_far_out =
+      !edge && sl_block_parent(in->kernel, inner) != outer; /* visits in between are not counted exactly */
   if (is_far_out || (edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
     return false;
   bool is_far = !edge && distance > ACROSS_MAX;
@@ -523,8 +535,8 @@ enum { INNER_MAX = 64 };
 /* The inner distance of a vector that says more exactly what is carried by the loop around: the producer stands directly in the
  * loop inside, which stands directly in the one around. Not above 0, so that all earlier visits are over as well; false
  * when the whole visit has to be over, or it is not known. */
-static bool inner_distance(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c, sl_index outer,
-                           uint32_t k, sl_index inner, int32_t *distance)
+static bool inner_distance(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
+                           sl_index outer, uint32_t k, sl_index inner, int32_t *distance)
 {
   int64_t least, trips = sl_footprint_trips(&in->f, inner);
   if (p->block != inner || sl_block_parent(in->kernel, inner) != outer ||
@@ -594,8 +606,8 @@ static uint32_t open_group(struct inference *in, uint32_t memory, sl_sum varying
   if (*at && in->groups.data[*at].is_open)
     return *at;
   *at = in->groups.len;
-  sl_vec_add(in->heap, &in->groups, ((struct group){ .memory = memory, .varying = varying, .is_open = true,
-                                                     .next = in->groups_of[memory] }));
+  sl_vec_add(in->heap, &in->groups,
+             ((struct group){ .memory = memory, .varying = varying, .is_open = true, .next = in->groups_of[memory] }));
   in->groups_of[memory] = *at;
   return *at;
 }

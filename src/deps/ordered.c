@@ -31,7 +31,7 @@ struct use {
 struct ordered {
   sl_heap *heap;
   const struct sl_kernel *kernel;
-  uint32_t *position;         /* by statement: number in the text, from 1 */
+  uint32_t *position; /* by statement: number in the text, from 1 */
   sl_edges *edges;
   sl_heap *edge_heap;
   sl_map slot_of;             /* (engine, register) -> slot + 1, of registers that are loaded */
@@ -47,9 +47,16 @@ struct ordered {
 
 static void add_edge(struct ordered *o, sl_index load, const struct use *use, sl_index block, uint32_t k)
 {
-  struct sl_edge edge = { .producer = load, .consumer = use->stmt, .block = block, .k = k, .line = SL_NO_LINE,
-                          .kind = SL_EDGE_ORDERED, .consumer_operand = use->operand, .producer_stalls = true,
-                          .producer_block = o->kernel->stmts.data[load].block, .producer_position = o->position[load],
+  struct sl_edge edge = { .producer = load,
+                          .consumer = use->stmt,
+                          .block = block,
+                          .k = k,
+                          .line = SL_NO_LINE,
+                          .kind = SL_EDGE_ORDERED,
+                          .consumer_operand = use->operand,
+                          .producer_stalls = true,
+                          .producer_block = o->kernel->stmts.data[load].block,
+                          .producer_position = o->position[load],
                           .producer_stream = sl_stmt_op(o->kernel, load)->stream };
   sl_vec_add(o->edge_heap, o->edges, edge);
 }
@@ -267,8 +274,8 @@ static bool find_loaded(struct ordered *o)
     if (sl_opcode_table[op->code].op_class != SL_CLASS_LOAD || op->stream_count != 1)
       continue;
     bool is_new;
-    uint32_t *slot = sl_map_put(&o->slot_of, o->heap, sl_map_pair(op->stream, sl_op_written_register(o->kernel, op)),
-                                &is_new);
+    uint32_t *slot =
+        sl_map_put(&o->slot_of, o->heap, sl_map_pair(op->stream, sl_op_written_register(o->kernel, op)), &is_new);
     if (is_new) {
       (void)sl_vec_push(o->heap, &o->now);
       *slot = o->now.len;

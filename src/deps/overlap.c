@@ -104,7 +104,8 @@ static struct sl_interval cover(const struct sl_forms *forms, const struct sl_ac
 /* What a sum, or an atom, is `edge->k` iterations before, less what it is now; false when that differs from time to time. */
 static bool shift_of_sum(const struct sl_forms *forms, sl_sum sum, const struct sl_edge *edge, int64_t *shift);
 
-static bool shift_of_atom(const struct sl_forms *forms, const struct sl_atom *atom, const struct sl_edge *edge, int64_t *shift)
+static bool shift_of_atom(const struct sl_forms *forms, const struct sl_atom *atom, const struct sl_edge *edge,
+                          int64_t *shift)
 {
   int64_t inside, other;
   *shift = 0;
@@ -113,8 +114,7 @@ static bool shift_of_atom(const struct sl_forms *forms, const struct sl_atom *at
   case SL_ATOM_LOOP:
     *shift = atom->a == edge->block ? -(int64_t)edge->k : 0;
     return sl_block_contains(forms->kernel, atom->a, edge->block);
-  case SL_ATOM_MOD:
-    return shift_of_sum(forms, atom->a, edge, &inside) && inside % atom->b == 0;
+  case SL_ATOM_MOD: return shift_of_sum(forms, atom->a, edge, &inside) && inside % atom->b == 0;
   case SL_ATOM_DIV:
     if (!shift_of_sum(forms, atom->a, edge, &inside) || inside % atom->b != 0)
       return false;
@@ -197,7 +197,8 @@ static void overlap_dimension(struct sl_footprints *f, const struct sl_footprint
 }
 
 static void overlap_elements(struct sl_footprints *f, const struct sl_footprint *producer,
-                             const struct sl_footprint *consumer, const struct sl_edge *edge, struct sl_overlap *overlap)
+                             const struct sl_footprint *consumer, const struct sl_edge *edge,
+                             struct sl_overlap *overlap)
 {
   const struct sl_memory_buffer *memory = &f->buffers.data[consumer->buffer];
   overlap->partitions = (struct sl_interval){ 0, 1 };
@@ -232,7 +233,8 @@ struct sl_overlap sl_overlap_of(struct sl_accesses *accesses, const struct sl_fo
   const struct sl_memory_buffer *from = &f->buffers.data[producer->buffer], *to = &f->buffers.data[consumer->buffer];
   assert(producer->memory == consumer->memory && from->space >= 0 && "what can overlap shares a memory of a space");
   bool is_alias = producer->buffer != consumer->buffer && (from->is_aliased || to->is_aliased);
-  struct sl_overlap overlap = { .memory_class = is_alias ? SL_CLASS_ALIAS : f->target->spaces.data[from->space].memory_class,
+  struct sl_overlap overlap = { .memory_class =
+                                    is_alias ? SL_CLASS_ALIAS : f->target->spaces.data[from->space].memory_class,
                                 .is_anywhere = is_alias || (producer->flags | consumer->flags) & SL_FOOTPRINT_ANYWHERE,
                                 .is_placed = from->is_placed && to->is_placed };
   if (is_by_element(producer, consumer)) {

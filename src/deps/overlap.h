@@ -22,11 +22,11 @@ const struct sl_footprint *sl_access_of_operand(const struct sl_accesses *access
 
 /* What is common to both ends of an edge: around a sum when it moves with the loops of the consumer, else over all iterations. */
 struct sl_overlap {
-  const char *memory_class; /* of the target; SL_CLASS_ALIAS of two buffers under `alias` */
-  bool is_anywhere;         /* where one of them goes cannot be told */
-  bool is_placed;           /* bytes count from the start of the space; else from the start of the buffer */
+  const char *memory_class;             /* of the target; SL_CLASS_ALIAS of two buffers under `alias` */
+  bool is_anywhere;                     /* where one of them goes cannot be told */
+  bool is_placed;                       /* bytes count from the start of the space; else from the start of the buffer */
   struct sl_interval partitions, bytes; /* SL_NO_MAX: no end is known; empty (min >= max): nothing in common */
-  sl_sum bytes_around;      /* bytes count from there; of iteration numbers of the consumer's loops */
+  sl_sum bytes_around;                  /* bytes count from there; of iteration numbers of the consumer's loops */
 };
 #define SL_CLASS_ALIAS "Alias"
 

@@ -23,13 +23,13 @@ static int64_t factor_of(const struct ring *ring, sl_sum sum, uint32_t atom)
  * it; 0: none. */
 static bool goes_on(const struct ring *ring, sl_sum sum, int64_t modulus)
 {
-  sl_form rest = sl_form_add(ring->forms, (sl_form){ 0, sum, true }, ring->number,
-                             -factor_of(ring, sum, ring->inner_atom));
+  sl_form rest =
+      sl_form_add(ring->forms, (sl_form){ 0, sum, true }, ring->number, -factor_of(ring, sum, ring->inner_atom));
   for (uint32_t i = 0; rest.is_known && i < ring->forms->sums.data[rest.sum].count; i++) {
     struct sl_term term = ring->forms->terms.data[ring->forms->sums.data[rest.sum].first + i];
     const struct sl_atom atom = ring->forms->atoms.data[term.atom];
-    bool is_of_ring = sl_atom_depends(ring->forms, term.atom, ring->outer) ||
-                      sl_atom_depends(ring->forms, term.atom, ring->inner);
+    bool is_of_ring =
+        sl_atom_depends(ring->forms, term.atom, ring->outer) || sl_atom_depends(ring->forms, term.atom, ring->inner);
     if (!is_of_ring || (modulus && term.factor % modulus == 0))
       continue;
     bool is_inside = atom.kind == SL_ATOM_MOD || atom.kind == SL_ATOM_DIV;

@@ -7,6 +7,7 @@
 /* Whether where an access is depends on two loops only through `trips of the inner one * iteration of the outer one + iteration of the
  * inner one`: as `(m*o + i) % 2` in `loop o { loop i < m { ... } }`. That is the number of the inner loop's iteration, counted
  * through its visits, when every iteration of the outer loop visits it once. */
-bool sl_ring_goes_on(struct sl_footprints *footprints, const struct sl_footprint *access, sl_index outer, sl_index inner);
+bool sl_ring_goes_on(struct sl_footprints *footprints, const struct sl_footprint *access, sl_index outer,
+                     sl_index inner);
 
 #endif

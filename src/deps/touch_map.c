@@ -198,7 +198,8 @@ static bool is_crowded(const struct sl_touches *touches, const struct sl_touched
 }
 
 /* The first interval behind `min`, cut so that it does not begin before it, unless it is crowded. */
-static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, uint32_t crowd)
+static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touches *touches, int64_t min,
+                                        uint32_t crowd)
 {
   struct sl_touch_cursor cursor = sl_touch_find(map, min);
   const struct sl_touched *interval = sl_touch_get(map, &cursor);
@@ -210,8 +211,8 @@ static struct sl_touch_cursor find_from(struct sl_touch_map *map, struct sl_touc
 }
 
 /* The interval at the cursor if it begins before `max`, cut so that it ends there at the latest unless it is crowded; else NULL. */
-static struct sl_touched *get_until(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor,
-                                    int64_t max, uint32_t crowd)
+static struct sl_touched *get_until(struct sl_touch_map *map, struct sl_touches *touches,
+                                    struct sl_touch_cursor *cursor, int64_t max, uint32_t crowd)
 {
   struct sl_touched *interval = sl_touch_get(map, cursor);
   if (!interval || interval->min >= max)
@@ -258,8 +259,8 @@ static bool is_crowded_ahead(struct sl_touch_map *map, const struct sl_touches *
   return interval && interval->min < max && is_crowded(touches, interval, crowd);
 }
 
-static void insert_new(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor, int64_t min,
-                       int64_t max, enum sl_touch_list list, struct sl_touch touch)
+static void insert_new(struct sl_touch_map *map, struct sl_touches *touches, struct sl_touch_cursor *cursor,
+                       int64_t min, int64_t max, enum sl_touch_list list, struct sl_touch touch)
 {
   struct sl_touched made = { .min = min, .max = max };
   touch.next = 0;
@@ -269,8 +270,8 @@ static void insert_new(struct sl_touch_map *map, struct sl_touches *touches, str
 
 /* Where an access reaches over crowded intervals into a gap, its neighbour there takes the gap in: else each of many such
  * accesses, one a little further than the other, would leave an interval that all later ones are added to. */
-void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
-                  struct sl_touch touch, unsigned how)
+void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max,
+                  enum sl_touch_list list, struct sl_touch touch, unsigned how)
 {
   assert(min < max);
   uint32_t crowd = how & SL_TOUCH_HULL ? CROWD_OF_HULLS : CROWD, crowds = 0, added = 0;
@@ -311,7 +312,8 @@ static bool shrink(struct removal *r, const struct sl_touched *interval, uint32_
 {
   struct sl_touch touch = r->touches->list.data[at], taken = touch;
   const struct sl_touch_sweep *sweep = r->sweep;
-  bool is_of_stream = sweep->stream == SL_TOUCH_ANY_STREAM || (touch.stream == sweep->stream && touch.access >= sweep->first);
+  bool is_of_stream =
+      sweep->stream == SL_TOUCH_ANY_STREAM || (touch.stream == sweep->stream && touch.access >= sweep->first);
   if (!is_of_stream || r->row_max <= touch.row_min || touch.row_max <= r->row_min ||
       (sweep->ends && !sweep->ends(sweep->user, touch.access)))
     return false;

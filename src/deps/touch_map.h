@@ -23,8 +23,8 @@ struct sl_touch { /* an access that counts for some partitions of an interval */
 /* Touches that wrote, and those that only read. */
 enum sl_touch_list { SL_TOUCH_WRITERS, SL_TOUCH_READERS, SL_TOUCH_LISTS };
 
-struct sl_touched { /* an interval of bytes, never without a touch */
-  int64_t min, max; /* [min, max) */
+struct sl_touched {               /* an interval of bytes, never without a touch */
+  int64_t min, max;               /* [min, max) */
   uint32_t first[SL_TOUCH_LISTS]; /* into touches */
 };
 
@@ -61,17 +61,17 @@ static inline void sl_touch_step(struct sl_touch_cursor *cursor)
 /* Adds an access for [min, max) and partitions, or for a little more (see the head). NEW: it is in no list yet; else where it is
  * its partitions are joined. HULL: it does not touch all of the interval. */
 enum { SL_TOUCH_NEW = 1, SL_TOUCH_HULL = 2 };
-void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max, enum sl_touch_list list,
-                  struct sl_touch touch, unsigned how);
+void sl_touch_add(struct sl_touch_map *map, struct sl_touches *touches, int64_t min, int64_t max,
+                  enum sl_touch_list list, struct sl_touch touch, unsigned how);
 
 /* Which touches end, and who is told. */
 enum { SL_TOUCH_ANY_STREAM = 0xffffffffu };
 struct sl_touch_sweep {
-  bool writers;                   /* also those that wrote */
-  uint32_t stream, first;         /* only accesses of this stream, from this number on */
+  bool writers;           /* also those that wrote */
+  uint32_t stream, first; /* only accesses of this stream, from this number on */
   void *user;
   bool (*ends)(void *user, uint32_t access); /* asked of each; NULL: all end */
-  uint32_t told_before;           /* of accesses below this number `ended` is told: the interval and the partitions */
+  uint32_t told_before; /* of accesses below this number `ended` is told: the interval and the partitions */
   void (*ended)(void *user, int64_t min, int64_t max, const struct sl_touch *touch);
 };
 /* Takes the partitions [row_min, row_max) of every touch that ends out of [min, max); with `ends`, out of all intervals that
