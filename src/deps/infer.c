@@ -429,7 +429,7 @@ static sl_index innermost_loop(const struct sl_kernel *kernel, sl_index block)
   return SL_NONE;
 }
 
-enum { ACROSS_MAX = 8, ACROSS_TRIES_MAX = 4096 };
+enum { ACROSS_MAX = 8 };
 
 /* Whether every iteration of the outer loop surely visits the inner one: no arm, and no loop that may make no trip, in between. */
 static bool surely_visits(const struct inference *in, sl_index outer, sl_index inner)
@@ -460,18 +460,16 @@ static bool moves_with(const struct inference *in, const struct sl_footprint *ac
  * same and are at least one iteration of the outer loop apart; at most `most`. The inner loop makes `trips` in every visit.
  * Requires as many visits as iterations of the outer loop, or accesses to which it is all the same which iteration of the outer
  * loop they are in: then only visits count. Visits in between, which a loop between the two may cause, make the number larger.
- * 0: too many iterations would have to be tried. */
+ * However many trips: fewer than ACROSS_MAX iterations reach from one visit into the next, and few visits fit into a distance. */
 static uint32_t distance_across(struct inference *in, const struct sl_footprint *p, const struct sl_footprint *c,
                                 sl_index outer, sl_index inner, int64_t trips, uint32_t most)
 {
-  int64_t outer_trips = sl_footprint_trips(&in->f, outer), tries = 0;
+  int64_t outer_trips = sl_footprint_trips(&in->f, outer);
   for (int64_t distance = 1; distance < most; distance++)
     for (int64_t visits = 1; (visits - 1) * trips < distance; visits++) {
       int64_t apart = distance - visits * trips; /* consumer's iteration minus producer's */
       for (int64_t at = apart > 0 ? apart : 0; at < trips && at - apart < trips; at++) {
         struct sl_fixed fixed = { inner, at - apart, at };
-        if (tries++ == ACROSS_TRIES_MAX)
-          return 0;
         if (sl_conflict_at(&in->f, p, c, outer, outer_trips, visits, fixed))
           return (uint32_t)distance;
       }
@@ -519,7 +517,7 @@ static bool goes_across(struct inference *in, const struct sl_footprint *p, cons
   if (is_far_out || (edge && edge->block != inner) || !find_distance_across(in, p, c, outer, inner, most, &distance))
     return false;
   bool is_far = !edge && distance > ACROSS_MAX;
-  if (distance == 0 || is_far || (edge && !edge->across && distance < edge->k))
+  if (is_far || (edge && !edge->across && distance < edge->k))
     return false;
   if (!edge) {
     edge = put_edge(in, p, c, inner, distance);
