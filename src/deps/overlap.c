@@ -202,7 +202,7 @@ static void overlap_elements(struct sl_footprints *f, const struct sl_footprint 
 {
   const struct sl_memory_buffer *memory = &f->buffers.data[consumer->buffer];
   overlap->partitions = (struct sl_interval){ 0, 1 };
-  overlap->bytes = (struct sl_interval){ memory->address, memory->address + memory->element_bytes };
+  overlap->bytes = (struct sl_interval){ memory->address, add_or(memory->address, memory->element_bytes, SL_NO_MAX) };
   for (uint32_t i = 0; i < f->kernel->buffers.data[consumer->buffer].dim_count; i++)
     overlap_dimension(f, producer, consumer, edge, i, overlap);
 }
