@@ -50,7 +50,7 @@ static void sort_needs(struct sl_reference *r, sl_heap *heap, const sl_edges *ed
 
 static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
 {
-  uint32_t total = 0;
+  size_t total = 0;
   uint32_t blocks = r->code.kernel->blocks.len;
   r->delay_at = sl_heap_calloc(heap, r->needs.len + 1u, sizeof *r->delay_at);
   r->next_of_block = sl_heap_calloc(heap, r->needs.len + 1u, sizeof *r->next_of_block);
@@ -74,7 +74,7 @@ static void make_delay_lines(struct sl_reference *r, sl_heap *heap)
     r->next_of_block[n] = r->needs_of_block[need->edge.block];
     r->needs_of_block[need->edge.block] = n + 1;
   }
-  r->delay = sl_heap_calloc(heap, total + 1u, sizeof *r->delay);
+  r->delay = sl_heap_calloc(heap, total + 1, sizeof *r->delay);
   r->delay_words = total;
 }
 
@@ -160,7 +160,7 @@ static void queue_instance(struct sl_reference *r, sl_heap *heap, uint32_t engin
     if (need->edge.k == 0)
       position = r->latest[need->ordinal_of];
     else if (sl_edge_is_vector(&need->edge))
-      position = sl_vectors_need(&r->vectors, r->delay_at[n]);
+      position = sl_vectors_need(&r->vectors, (uint32_t)r->delay_at[n]);
     else
       position = r->delay[r->delay_at[n] + need->edge.k - 1];
     sl_vec_add(heap, &queue->data, position);

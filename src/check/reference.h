@@ -42,8 +42,8 @@ struct sl_reference {
   uint64_t limit;              /* steps; when they are used up the reference ends and `exhausted` is set */
   bool exhausted;
   uint32_t *delay;             /* delay lines: k entries per need with k >= 1 */
-  uint32_t delay_words;
-  uint32_t *delay_at;          /* by need: its line in `delay`; of a vector its index in `vectors` */
+  size_t delay_words;
+  size_t *delay_at;            /* by need: its line in `delay`; of a vector its index in `vectors` */
   struct sl_vectors vectors;
   uint32_t *needs_of_block;    /* by block: list of needs carried there, vectors aside, index + 1 */
   uint32_t *next_of_block;     /* by need */

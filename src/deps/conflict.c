@@ -485,14 +485,14 @@ static uint32_t least_distance(struct question *q)
     repeats = repeats && q->dims[i].slope == 0;
   }
   if (min > INT32_MAX)
-    return min <= max ? INT32_MAX : 0;
+    return min <= max ? SL_DISTANCE_MAX : 0;
   bool first_is_it = !q->has_parts && !q->has_steps;
   int64_t last = repeats && q->period < DISTANCES_MAX ? min + q->period - 1 : SL_NO_MAX;
   last = last < max ? last : max;
   for (int64_t k = min; k <= last; k++) {
     bool is_tried_out = k - min >= DISTANCES_MAX; /* then it may be this one */
     if (first_is_it || is_tried_out || overlaps_at(q, k))
-      return k < INT32_MAX ? (uint32_t)k : INT32_MAX;
+      return k < SL_DISTANCE_MAX ? (uint32_t)k : SL_DISTANCE_MAX;
   }
   return 0;
 }

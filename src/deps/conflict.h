@@ -14,7 +14,8 @@
 /* Whether they may overlap in the same iteration of all loops around `common`, the innermost block around both. */
 bool sl_conflict_same(struct sl_footprints *footprints, const struct sl_footprint *producer,
                       const struct sl_footprint *consumer, sl_index common);
-/* The least k >= 1 such that they may overlap k iterations of the loop with that body apart; 0 when there is none. `trips`:
+/* The least k >= 1 such that they may overlap k iterations of the loop with that body apart; 0 when there is none, SL_DISTANCE_MAX
+ * (edge.h) at the most. `trips`:
  * of the loop, SL_NO_MAX when not known. */
 uint32_t sl_conflict_distance(struct sl_footprints *footprints, const struct sl_footprint *producer,
                               const struct sl_footprint *consumer, sl_index body, int64_t trips);

@@ -40,6 +40,21 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
   return block == outer;
 }
 
+bool sl_edge_is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge)
+{
+  return edge->producer_stalls && sl_issue_stream(kernel, sl_retires_on(kernel, edge->consumer)) == edge->producer_stream;
+}
+
+bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge)
+{
+  if (sl_edge_is_own_load(kernel, edge))
+    return true;
+  if (edge->producer_stream != sl_retires_on(kernel, edge->consumer))
+    return false;
+  const struct sl_stream *stream = &kernel->streams.data[edge->producer_stream];
+  return stream->is_queue ? target->queue.ordered : target->engines.data[stream->engine].interlock;
+}
+
 /* ---- text ---- */
 
 const char *sl_edge_kind_name(enum sl_edge_kind kind)

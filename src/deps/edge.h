@@ -14,7 +14,10 @@
 #ifndef SL_DEPS_EDGE_H
 #define SL_DEPS_EDGE_H
 
+#include <assert.h>
+
 #include "ir/ir.h"
+#include "target/target.h"
 
 /* Why an edge is there. */
 enum sl_edge_kind {
@@ -27,6 +30,10 @@ enum sl_edge_kind {
 };
 
 enum { SL_NO_LINE = 0xffffffffu };
+
+/* The largest distance: whoever enforces or judges a dependence keeps something for each iteration of it. Lines that say more
+ * are refused; of what is found, more is told as this, which is as sound. */
+enum { SL_DISTANCE_MAX = 65536 };
 
 struct sl_edge {
   sl_index producer, consumer; /* statements */
@@ -70,6 +77,19 @@ void sl_edge_print_distances(sl_buf *buf, const sl_program *program, const struc
                              const struct sl_edge *edge);
 /* "ld"; "q0.dma_copy" for an instruction without a label. */
 void sl_edge_print_end(sl_buf *buf, const sl_program *program, const struct sl_kernel *kernel, sl_index stmt);
+/* The stream an instruction retires on. Requires copies expanded. */
+static inline uint32_t sl_retires_on(const struct sl_kernel *kernel, sl_index stmt)
+{
+  assert(sl_stmt_op(kernel, stmt)->stream_count == 1 && "copies are expanded");
+  return sl_stmt_op(kernel, stmt)->stream;
+}
+/* Whether the producer is a load for which the engine that issues the consumer stops: whatever that engine issues after the
+ * load comes after its retirement. */
+bool sl_edge_is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge);
+/* Whether the hardware orders the two ends by itself: same stream of an engine with interlock, same ordered queue, or a
+ * load that its own engine stops for. Requires copies expanded. */
+bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge);
+
 /* Where it is stated; where its consumer stands when it was found. */
 sl_loc sl_edge_loc(const struct sl_kernel *kernel, const struct sl_edge *edge);
 

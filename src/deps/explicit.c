@@ -158,6 +158,11 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
                sl_text(r->program, dep->consumer));
       return false;
     }
+    if (distance->k > SL_DISTANCE_MAX || distance->k < -SL_DISTANCE_MAX) {
+      sl_error(r->report, SL_RULE_DEP, dep->loc, "a distance of %d iterations is too large: at most %d", distance->k,
+               SL_DISTANCE_MAX);
+      return false;
+    }
     if (edge->k > 0) {
       inner = distance;
       inner_block = block;

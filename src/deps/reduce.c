@@ -96,30 +96,6 @@ static void find_blocks(struct sl_reducer *r)
   assert(n.position < SL_ORIGIN && "positions are indices of statements in memory");
 }
 
-/* ---- hardware ---- */
-
-static uint32_t retires_on(const struct sl_kernel *kernel, sl_index stmt)
-{
-  assert(sl_stmt_op(kernel, stmt)->stream_count == 1 && "copies are expanded");
-  return sl_stmt_op(kernel, stmt)->stream;
-}
-
-/* A load that its own engine stops for: whatever the engine issues after it comes after its retirement. */
-static bool is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge)
-{
-  return edge->producer_stalls && sl_issue_stream(kernel, retires_on(kernel, edge->consumer)) == edge->producer_stream;
-}
-
-bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge)
-{
-  if (is_own_load(kernel, edge))
-    return true;
-  if (edge->producer_stream != retires_on(kernel, edge->consumer))
-    return false;
-  const struct sl_stream *stream = &kernel->streams.data[edge->producer_stream];
-  return stream->is_queue ? target->queue.ordered : target->engines.data[stream->engine].interlock;
-}
-
 /* ---- the edges, by consumer ---- */
 
 static uint32_t weight_of(const struct sl_edge *edge)
@@ -164,7 +140,7 @@ static bool *find_producers(struct sl_reducer *r, const struct sl_target *target
     bool is_given = sl_hardware_orders(kernel, target, &r->edges[i]);
     if (is_given)
       r->out->edges[i].what = SL_REDUCE_HARDWARE;
-    counts[i] = !is_given || is_own_load(kernel, &r->edges[i]);
+    counts[i] = !is_given || sl_edge_is_own_load(kernel, &r->edges[i]);
     if (counts[i])
       r->producer_of[r->edges[i].producer] = 1;
   }
@@ -205,7 +181,7 @@ static void find_chains(struct sl_reducer *r, const bool *counts, uint32_t count
   r->lane_of = sl_heap_calloc(r->heap, kernel->streams.len + 1u, sizeof *r->lane_of);
   for (uint32_t i = 0; i < count; i++)
     if (counts[i])
-      r->chain_of[r->edges[i].producer_stream] = r->chain_of[retires_on(kernel, r->edges[i].consumer)] = 1;
+      r->chain_of[r->edges[i].producer_stream] = r->chain_of[sl_retires_on(kernel, r->edges[i].consumer)] = 1;
   for (uint32_t stream = 0; stream < kernel->streams.len; stream++)
     if (r->chain_of[stream]) {
       r->chain_of[stream] = r->retire_chains++;

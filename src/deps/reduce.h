@@ -39,8 +39,4 @@ static inline bool sl_reduced_is_kept(const struct sl_reduced *reduced)
   return reduced->what == SL_REDUCE_KEPT || reduced->what == SL_REDUCE_SPILLED;
 }
 
-/* Whether the hardware orders the two ends by itself: same stream of an engine with interlock, same ordered queue, or a
- * load that its own engine stops for. */
-bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge);
-
 #endif

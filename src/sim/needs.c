@@ -1,31 +1,12 @@
 /* needs.c: see needs.h. Time per instance: its dependences, and the delay lines of iterations that end. */
 #include "sim/needs.h"
 
-static bool is_load(const struct sl_kernel *kernel, sl_index stmt)
-{
-  return sl_opcode_table[sl_stmt_op(kernel, stmt)->code].op_class == SL_CLASS_LOAD;
-}
-
-/* One engine that orders its own instructions, one ordered queue, or a load for which its engine stops. */
-static bool kept_by_hardware(const struct sl_needs *n, const struct sl_edge *edge)
-{
-  const struct sl_kernel *kernel = n->code.kernel;
-  uint32_t from = sl_stmt_op(kernel, edge->producer)->stream, to = sl_stmt_op(kernel, edge->consumer)->stream;
-  if (is_load(kernel, edge->producer) && from == sl_issue_stream(kernel, to))
-    return true;
-  if (from != to)
-    return false;
-  const struct sl_target *target = n->code.target;
-  return kernel->streams.data[from].is_queue ? target->queue.ordered
-                                             : target->engines.data[kernel->streams.data[from].engine].interlock;
-}
-
 /* Puts the edges that software keeps in the order of their consumers. */
 static void sort_edges(struct sl_needs *n, const sl_edges *all)
 {
   uint32_t stmts = n->code.kernel->stmts.len, kept = 0;
   for (uint32_t i = 0; i < all->len; i++)
-    if (!kept_by_hardware(n, &all->data[i])) {
+    if (!sl_hardware_orders(n->code.kernel, n->code.target, &all->data[i])) {
       n->count[all->data[i].consumer]++;
       kept++;
     }
@@ -37,7 +18,7 @@ static void sort_edges(struct sl_needs *n, const sl_edges *all)
   (void)sl_vec_extend(n->heap, &n->edges, kept);
   for (uint32_t i = 0; i < all->len; i++) {
     const struct sl_edge *edge = &all->data[i];
-    if (kept_by_hardware(n, edge))
+    if (sl_hardware_orders(n->code.kernel, n->code.target, edge))
       continue;
     n->edges.data[n->first[edge->consumer] + n->count[edge->consumer]++] = *edge;
     if (!n->producer[edge->producer])
@@ -112,7 +93,7 @@ static struct sl_need_walk *new_walk(struct sl_needs *n, sl_engines wanted)
   walk->wanted = wanted;
   walk->latest = sl_heap_calloc(n->heap, n->producer_count + 1u, sizeof *walk->latest);
   walk->retiring = sl_heap_calloc(n->heap, n->code.kernel->streams.len + 1u, sizeof *walk->retiring);
-  walk->lines = sl_heap_calloc(n->heap, n->line_words + 1u, sizeof *walk->lines);
+  walk->lines = sl_heap_calloc(n->heap, n->line_words + 1, sizeof *walk->lines);
   add_vectors(n, walk);
   walk->queues = sl_heap_calloc(n->heap, engines + 1u, sizeof *walk->queues);
   sl_engine_states_init(&walk->states, &n->code, n->heap);
@@ -156,7 +137,7 @@ static void keep_instance(const struct sl_needs *n, struct sl_need_walk *walk, u
     if (edge->k == 0)
       number = walk->latest[n->producer[edge->producer]];
     else if (sl_edge_is_vector(edge))
-      number = sl_vectors_need(&walk->vectors, n->line_at[i]);
+      number = sl_vectors_need(&walk->vectors, (uint32_t)n->line_at[i]);
     else
       number = walk->lines[n->line_at[i] + edge->k - 1];
     sl_vec_add(n->heap, &queue->data, number);

@@ -39,8 +39,9 @@ struct sl_needs {
   sl_edges edges;                /* by consumer */
   uint32_t *first, *count;       /* by statement: into edges */
   uint32_t *producer;            /* by statement: number of a producer, from 1 */
-  uint32_t producer_count, line_words, vector_count;
-  uint32_t *line_at;             /* by edge: its delay line; of a vector its number among them */
+  uint32_t producer_count, vector_count;
+  size_t line_words;
+  size_t *line_at;               /* by edge: its delay line; of a vector its number among them */
   uint32_t *of_block, *next_of_block; /* by block, by edge: list of edges carried there, vectors aside, index + 1 */
   const struct sl_inputs *inputs;
   struct sl_need_walk *common;

@@ -35,26 +35,12 @@ static void find_statements(struct sl_plan *plan)
   }
 }
 
-/* Whether the hardware orders the two ends by itself: same stream of an engine with interlock, same ordered queue, or a
- * load that its own stream stops for. */
-static bool ordered_by_hardware(const struct sl_plan *plan, const struct sl_edge *edge)
-{
-  const struct sl_kernel *kernel = plan->kernel;
-  uint32_t from = edge->producer_stream, to = sl_plan_retires(plan, edge->consumer);
-  if (edge->producer_stalls && sl_issue_stream(kernel, to) == from)
-    return true;
-  if (from != to)
-    return false;
-  const struct sl_stream *stream = &kernel->streams.data[from];
-  return stream->is_queue ? plan->target->queue.ordered : plan->target->engines.data[stream->engine].interlock;
-}
-
 static void drop_needless(struct sl_plan *plan, bool barriers_everywhere)
 {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
-    if (ordered_by_hardware(plan, edge))
+    if (sl_hardware_orders(plan->kernel, plan->target, edge))
       continue;
     if (barriers_everywhere && (edge->k > 0 || plan->stmt[edge->producer].run != plan->stmt[edge->consumer].run))
       continue;

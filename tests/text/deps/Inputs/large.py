@@ -41,7 +41,15 @@ def across(_):
     yield '  }'
 
 
-KINDS = {make.__name__: make for make in (columns, hulls, pieces, shared, across)}
+def far(_):
+    yield '  buffer b : hbm f32[2000000000000]'
+    yield '  loop i < 1000000 {'
+    yield '    a: e0.op b[i]'
+    yield '    c: e1.op <- b[i + 500000]'
+    yield '  }'
+
+
+KINDS = {make.__name__: make for make in (columns, hulls, pieces, shared, across, far)}
 kind, size = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 print(f'kernel {kind} target generic {{')
 print('\n'.join(KINDS[kind](size)))
