@@ -11,20 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { EXPLAINED_MAX = 8 };
-
-static void count_error(void *user, const sluice_diag *diag)
-{
-  size_t *errors = user;
-  char *text;
-  if (diag->severity == SLUICE_ERROR)
-    ++*errors;
-  if (sluice_diag_format(&text, diag) != SLUICE_OK)
-    abort();
-  sluice_string_free(text);
-}
 
 static void fail(const char *what, const char *text)
 {

@@ -7,22 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct seen {
-  size_t errors;
-};
-
-static void count_error(void *user, const sluice_diag *diag)
-{
-  struct seen *seen = user;
-  char *text;
-  if (diag->severity == SLUICE_ERROR)
-    seen->errors++;
-  if (sluice_diag_format(&text, diag) != SLUICE_OK)
-    abort();
-  sluice_string_free(text);
-}
+#include "fuzz.h"
 
 static void fail(const char *what, const char *first, const char *second)
 {
@@ -40,8 +25,8 @@ static char *print(const sluice_program *program)
 
 static void check_round_trip(const sluice_program *program)
 {
-  struct seen seen = { 0 };
-  sluice_sink sink = { count_error, &seen };
+  size_t errors = 0;
+  sluice_sink sink = { count_error, &errors };
   sluice_program *again;
   char *first = print(program);
   const char *why = "";
@@ -59,14 +44,14 @@ static void check_round_trip(const sluice_program *program)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  struct seen seen = { 0 };
-  sluice_sink sink = { count_error, &seen };
+  size_t errors = 0;
+  sluice_sink sink = { count_error, &errors };
   sluice_program *program;
   int status = sluice_program_parse(&program, "fuzz", (const char *)data, size, &sink);
   if (status == SLUICE_OK) {
     check_round_trip(program);
     sluice_program_free(program);
-  } else if (status != SLUICE_E_INPUT || seen.errors == 0) {
+  } else if (status != SLUICE_E_INPUT || errors == 0) {
     abort(); /* refused without a word */
   }
   return 0;

@@ -8,18 +8,7 @@
 
 #include "target/cost.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void count_error(void *user, const sluice_diag *diag)
-{
-  size_t *errors = user;
-  char *text;
-  if (diag->severity == SLUICE_ERROR)
-    ++*errors;
-  if (sluice_diag_format(&text, diag) != SLUICE_OK)
-    abort();
-  sluice_string_free(text);
-}
+#include "fuzz.h"
 
 static void check_description(const sluice_targets *targets, const char *name)
 {
