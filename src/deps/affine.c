@@ -15,15 +15,9 @@ struct draft {
 
 /* ---- ranges ---- */
 
-static int64_t add_end(int64_t a, int64_t b, int64_t none)
-{
-  int64_t sum;
-  return a == none || b == none || __builtin_add_overflow(a, b, &sum) ? none : sum;
-}
-
 struct sl_range sl_range_add(struct sl_range a, struct sl_range b)
 {
-  return (struct sl_range){ add_end(a.min, b.min, SL_NO_MIN), add_end(a.max, b.max, SL_NO_MAX) };
+  return (struct sl_range){ sl_add_ends(a.min, b.min, SL_NO_MIN), sl_add_ends(a.max, b.max, SL_NO_MAX) };
 }
 
 static int64_t scale_end(int64_t end, int64_t factor, int64_t none)
@@ -419,4 +413,19 @@ sl_form sl_form_substitute(struct sl_forms *forms, sl_form form, sl_index body, 
     result = sl_form_add(forms, result, substitute_atom(forms, term.atom, body, iteration), term.factor);
   }
   return result;
+}
+
+bool sl_sum_pair_next(struct sl_sum_pair *pair)
+{
+  const struct sl_forms *forms = pair->forms;
+  const struct sl_sum_row *a = &forms->sums.data[pair->a], *b = &forms->sums.data[pair->b];
+  struct sl_term none = { 0, UINT32_MAX };
+  struct sl_term x = pair->at_a < a->count ? forms->terms.data[a->first + pair->at_a] : none;
+  struct sl_term y = pair->at_b < b->count ? forms->terms.data[b->first + pair->at_b] : none;
+  pair->atom = x.atom < y.atom ? x.atom : y.atom;
+  pair->factor_a = x.atom == pair->atom ? x.factor : 0;
+  pair->factor_b = y.atom == pair->atom ? y.factor : 0;
+  pair->at_a += x.atom == pair->atom;
+  pair->at_b += y.atom == pair->atom;
+  return pair->atom != UINT32_MAX;
 }

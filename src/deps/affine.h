@@ -93,6 +93,20 @@ sl_form sl_form_of_atom(struct sl_forms *forms, uint32_t atom);
 /* The form with a number in place of the iteration of a loop. */
 sl_form sl_form_substitute(struct sl_forms *forms, sl_form form, sl_index body, int64_t iteration);
 
+/* One after the other, by number, the atoms of two sums, with their factors; 0 where a sum does not hold it. */
+struct sl_sum_pair {
+  const struct sl_forms *forms;
+  sl_sum a, b;
+  uint32_t at_a, at_b; /* next terms */
+  uint32_t atom;
+  int64_t factor_a, factor_b;
+};
+static inline struct sl_sum_pair sl_sum_pair_of(const struct sl_forms *forms, sl_sum a, sl_sum b)
+{
+  return (struct sl_sum_pair){ .forms = forms, .a = a, .b = b };
+}
+bool sl_sum_pair_next(struct sl_sum_pair *pair);
+
 /* Whether an atom, a sum holds the iteration number of the loop. */
 bool sl_atom_depends(const struct sl_forms *forms, uint32_t atom, sl_index body);
 bool sl_sum_depends(const struct sl_forms *forms, sl_sum sum, sl_index body);
@@ -103,6 +117,12 @@ static inline const struct sl_term *sl_sum_terms(const struct sl_forms *forms, s
   return *count ? forms->terms.data + forms->sums.data[sum].first : NULL;
 }
 
+/* The sum of two ends, `none` when one of them is that or the sum does not fit. */
+static inline int64_t sl_add_ends(int64_t a, int64_t b, int64_t none)
+{
+  int64_t sum;
+  return a == none || b == none || __builtin_add_overflow(a, b, &sum) ? none : sum;
+}
 /* Ranges; an end that does not fit is none. */
 struct sl_range sl_range_add(struct sl_range a, struct sl_range b);
 struct sl_range sl_range_scale(struct sl_range range, int64_t factor);

@@ -225,19 +225,8 @@ static void add_term(struct question *q, struct dimension *dim, uint32_t atom, i
 
 static void add_difference(struct question *q, struct dimension *dim, sl_sum consumer, sl_sum producer)
 {
-  struct sl_sum_row c = q->forms->sums.data[consumer], p = q->forms->sums.data[producer];
-  uint32_t i = 0, j = 0;
-  while (i < c.count || j < p.count) {
-    struct sl_term x = { 0, UINT32_MAX }, y = { 0, UINT32_MAX };
-    if (i < c.count)
-      x = q->forms->terms.data[c.first + i];
-    if (j < p.count)
-      y = q->forms->terms.data[p.first + j];
-    uint32_t atom = x.atom < y.atom ? x.atom : y.atom;
-    add_term(q, dim, atom, x.atom == atom ? x.factor : 0, y.atom == atom ? y.factor : 0);
-    i += x.atom == atom;
-    j += y.atom == atom;
-  }
+  for (struct sl_sum_pair pair = sl_sum_pair_of(q->forms, consumer, producer); sl_sum_pair_next(&pair);)
+    add_term(q, dim, pair.atom, pair.factor_a, pair.factor_b);
 }
 
 static sl_form fix(const struct question *q, sl_form form, bool of_consumer)

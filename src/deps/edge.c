@@ -42,7 +42,8 @@ bool sl_block_contains(const struct sl_kernel *kernel, sl_index outer, sl_index 
 
 bool sl_edge_is_own_load(const struct sl_kernel *kernel, const struct sl_edge *edge)
 {
-  return edge->producer_stalls && sl_issue_stream(kernel, sl_retires_on(kernel, edge->consumer)) == edge->producer_stream;
+  return edge->producer_stalls &&
+         sl_issue_stream(kernel, sl_retires_on(kernel, edge->consumer)) == edge->producer_stream;
 }
 
 bool sl_hardware_orders(const struct sl_kernel *kernel, const struct sl_target *target, const struct sl_edge *edge)

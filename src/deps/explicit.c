@@ -130,6 +130,12 @@ static bool report_negative(struct resolver *r, const struct sl_dep *dep)
   return false;
 }
 
+static bool report_far(struct resolver *r, const struct sl_dep *dep, int32_t k)
+{
+  sl_error(r->report, SL_RULE_DEP, dep->loc, "a distance of %d iterations is too large: at most %d", k, SL_DISTANCE_MAX);
+  return false;
+}
+
 /* Why a line's distances behind the outermost one do not count, NULL when they do; as static text. */
 static const char *why_cut(const struct sl_kernel *kernel, const struct sl_edge *edge, sl_index inner, uint32_t behind)
 {
@@ -158,17 +164,14 @@ static bool place_edge(struct resolver *r, const struct sl_dep *dep, sl_index co
                sl_text(r->program, dep->consumer));
       return false;
     }
-    if (distance->k > SL_DISTANCE_MAX || distance->k < -SL_DISTANCE_MAX) {
-      sl_error(r->report, SL_RULE_DEP, dep->loc, "a distance of %d iterations is too large: at most %d", distance->k,
-               SL_DISTANCE_MAX);
-      return false;
-    }
     if (edge->k > 0) {
       inner = distance;
       inner_block = block;
       behind++;
     } else if (distance->k < 0) {
       return report_negative(r, dep);
+    } else if (distance->k > SL_DISTANCE_MAX) {
+      return report_far(r, dep, distance->k);
     } else if (distance->k > 0) {
       edge->block = block;
       edge->k = (uint32_t)distance->k;

@@ -357,13 +357,6 @@ struct sl_trips sl_footprints_enter(struct sl_footprints *f, sl_index stmt)
   return trips;
 }
 
-static int64_t move_end(int64_t end, int64_t by, bool is_min)
-{
-  int64_t none = is_min ? SL_NO_MIN : SL_NO_MAX, moved;
-  bool has_none = end == none || by == SL_NO_MIN || by == SL_NO_MAX;
-  return has_none || __builtin_add_overflow(end, by, &moved) ? none : moved;
-}
-
 enum { COPIES_MAX = 8 };
 
 /* Places of a term with few values, as copies; false when the access has copies already, or the places have no ends. */
@@ -388,8 +381,7 @@ static bool add_copies(struct sl_footprint *access, struct sl_range range, int64
 /* Widens every copy; without ends there is one. */
 static void widen(struct sl_footprint *access, struct sl_range range)
 {
-  access->place.min = move_end(access->place.min, range.min, true);
-  access->place.max = move_end(access->place.max, range.max, false);
+  access->place = sl_interval_widen(access->place, range);
   int64_t last;
   bool has_ends = access->place.min != SL_NO_MIN && access->place.max != SL_NO_MAX;
   if (!has_ends || __builtin_add_overflow(access->place.max, (access->copies - 1) * access->stride, &last)) {

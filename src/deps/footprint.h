@@ -19,6 +19,13 @@ struct sl_interval {
   int64_t min, max; /* [min, max); SL_NO_MIN, SL_NO_MAX: no end */
 };
 
+/* Everywhere an interval can be that moves by something within a range. */
+static inline struct sl_interval sl_interval_widen(struct sl_interval interval, struct sl_range by)
+{
+  return (struct sl_interval){ sl_add_ends(interval.min, by.min, SL_NO_MIN),
+                               sl_add_ends(interval.max, by.max, SL_NO_MAX) };
+}
+
 /* One dimension of an access: `length` elements from `first` on; anywhere in the dimension when first is not known, and of
  * unknown length when length is 0. */
 struct sl_access_dim {

@@ -286,20 +286,8 @@ static void add_terms(struct inference *in, struct shifts *shifts, sl_index carr
 static struct shifts shifts_between(struct inference *in, sl_sum consumer, sl_sum producer, sl_index carrying)
 {
   struct shifts shifts = { .count = 1 };
-  const struct sl_forms *forms = &in->f.forms;
-  struct sl_sum_row c = forms->sums.data[consumer], p = forms->sums.data[producer];
-  uint32_t i = 0, j = 0;
-  while (i < c.count || j < p.count) {
-    struct sl_term x = { 0, UINT32_MAX }, y = { 0, UINT32_MAX };
-    if (i < c.count)
-      x = forms->terms.data[c.first + i];
-    if (j < p.count)
-      y = forms->terms.data[p.first + j];
-    uint32_t atom = x.atom < y.atom ? x.atom : y.atom;
-    add_terms(in, &shifts, carrying, atom, x.atom == atom ? x.factor : 0, y.atom == atom ? y.factor : 0);
-    i += x.atom == atom;
-    j += y.atom == atom;
-  }
+  for (struct sl_sum_pair pair = sl_sum_pair_of(&in->f.forms, consumer, producer); sl_sum_pair_next(&pair);)
+    add_terms(in, &shifts, carrying, pair.atom, pair.factor_a, pair.factor_b);
   return shifts;
 }
 
@@ -343,13 +331,6 @@ static void meet_list(struct inference *in, const struct meeting *meeting, uint3
   }
 }
 
-static int64_t shifted(int64_t end, int64_t by, int64_t none)
-{
-  int64_t sum;
-  bool is_none = end == SL_NO_MIN || end == SL_NO_MAX || by == SL_NO_MIN || by == SL_NO_MAX;
-  return is_none || __builtin_add_overflow(end, by, &sum) ? none : sum;
-}
-
 static void meet_interval(struct inference *in, const struct meeting *meeting, uint32_t group, struct sl_interval place)
 {
   struct sl_touch_map *map = &in->groups.data[group].map;
@@ -369,9 +350,7 @@ static void meet_shifted(struct inference *in, const struct meeting *meeting, ui
   const struct sl_footprint *c = access_at(in, meeting->consumer);
   for (uint32_t copy = 0; copy < c->copies; copy++) {
     struct sl_interval place = sl_footprint_place(c, copy);
-    place.min = shifted(place.min, shift.min, SL_NO_MIN);
-    place.max = shifted(place.max, shift.max, SL_NO_MAX);
-    meet_interval(in, meeting, group, place);
+    meet_interval(in, meeting, group, sl_interval_widen(place, shift));
   }
 }
 

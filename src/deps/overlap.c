@@ -75,17 +75,10 @@ static struct sl_interval intersect(struct sl_interval a, struct sl_interval b)
   return (struct sl_interval){ a.min > b.min ? a.min : b.min, a.max < b.max ? a.max : b.max };
 }
 
-static int64_t add_or(int64_t a, int64_t b, int64_t none)
-{
-  int64_t sum;
-  return a == none || b == none || __builtin_add_overflow(a, b, &sum) ? none : sum;
-}
-
 /* An interval around a sum, over all values of the sum. */
 static struct sl_interval spread(const struct sl_forms *forms, struct sl_interval around, sl_sum sum)
 {
-  struct sl_range range = sl_sum_range(forms, sum);
-  return (struct sl_interval){ add_or(around.min, range.min, SL_NO_MIN), add_or(around.max, range.max, SL_NO_MAX) };
+  return sl_interval_widen(around, sl_sum_range(forms, sum));
 }
 
 /* Elements of one dimension over all iterations; size -1 = not known. */
@@ -95,7 +88,7 @@ static struct sl_interval cover(const struct sl_forms *forms, const struct sl_ac
   if (!dim->first.is_known)
     return all;
   int64_t first = dim->first.constant;
-  struct sl_interval around = { first, dim->length ? add_or(first, dim->length, SL_NO_MAX) : SL_NO_MAX };
+  struct sl_interval around = { first, dim->length ? sl_add_ends(first, dim->length, SL_NO_MAX) : SL_NO_MAX };
   return intersect(all, spread(forms, around, dim->first.sum));
 }
 
@@ -154,9 +147,9 @@ static bool overlap_together(const struct sl_forms *forms, const struct sl_acces
                      !__builtin_add_overflow(first, shift, &first);
   if (!is_together)
     return false;
-  struct sl_interval of_producer = { first, add_or(first, producer->length, SL_NO_MAX) };
+  struct sl_interval of_producer = { first, sl_add_ends(first, producer->length, SL_NO_MAX) };
   first = consumer->first.constant;
-  *both = intersect(of_producer, (struct sl_interval){ first, add_or(first, consumer->length, SL_NO_MAX) });
+  *both = intersect(of_producer, (struct sl_interval){ first, sl_add_ends(first, consumer->length, SL_NO_MAX) });
   return both->min < both->max;
 }
 
@@ -166,8 +159,8 @@ static void add_bytes(struct sl_interval *bytes, struct sl_interval elements, in
   int64_t first, last;
   bool has_first = stride >= 0 && !__builtin_mul_overflow(elements.min, stride, &first);
   bool has_last = stride >= 0 && elements.max != SL_NO_MAX && !__builtin_mul_overflow(elements.max - 1, stride, &last);
-  bytes->min = has_first ? add_or(bytes->min, first, SL_NO_MIN) : 0;
-  bytes->max = has_last ? add_or(bytes->max, last, SL_NO_MAX) : SL_NO_MAX;
+  bytes->min = has_first ? sl_add_ends(bytes->min, first, SL_NO_MIN) : 0;
+  bytes->max = has_last ? sl_add_ends(bytes->max, last, SL_NO_MAX) : SL_NO_MAX;
 }
 
 /* Adds one dimension; a varying first partition is not told apart. */
@@ -188,8 +181,8 @@ static void overlap_dimension(struct sl_footprints *f, const struct sl_footprint
     both = intersect(cover(&f->forms, p, size), cover(&f->forms, c, size));
   overlap->bytes_around = around.is_known ? around.sum : 0;
   if (is_partition)
-    overlap->partitions = (struct sl_interval){ add_or(both.min, memory->partition_start, SL_NO_MIN),
-                                                add_or(both.max, memory->partition_start, SL_NO_MAX) };
+    overlap->partitions = (struct sl_interval){ sl_add_ends(both.min, memory->partition_start, SL_NO_MIN),
+                                                sl_add_ends(both.max, memory->partition_start, SL_NO_MAX) };
   else if (both.min >= both.max || !around.is_known)
     overlap->bytes = (struct sl_interval){ 0, around.is_known ? 0 : SL_NO_MAX };
   else if (overlap->bytes.min < overlap->bytes.max)
@@ -202,7 +195,8 @@ static void overlap_elements(struct sl_footprints *f, const struct sl_footprint 
 {
   const struct sl_memory_buffer *memory = &f->buffers.data[consumer->buffer];
   overlap->partitions = (struct sl_interval){ 0, 1 };
-  overlap->bytes = (struct sl_interval){ memory->address, add_or(memory->address, memory->element_bytes, SL_NO_MAX) };
+  overlap->bytes =
+      (struct sl_interval){ memory->address, sl_add_ends(memory->address, memory->element_bytes, SL_NO_MAX) };
   for (uint32_t i = 0; i < f->kernel->buffers.data[consumer->buffer].dim_count; i++)
     overlap_dimension(f, producer, consumer, edge, i, overlap);
 }

@@ -81,8 +81,11 @@ static void add_vectors(const struct sl_needs *n, struct sl_need_walk *walk)
     const struct sl_edge *edge = &n->edges.data[i];
     if (sl_edge_is_vector(edge))
       (void)sl_vectors_add(&walk->vectors, n->heap, n->code.kernel,
-                           (struct sl_vector){ .outer = edge->block, .inner = edge->inner_block, .k = edge->k,
-                                               .inner_k = edge->inner_k, .producer = n->producer[edge->producer] });
+                           (struct sl_vector){ .outer = edge->block,
+                                               .inner = edge->inner_block,
+                                               .k = edge->k,
+                                               .inner_k = edge->inner_k,
+                                               .producer = n->producer[edge->producer] });
   }
 }
 
