@@ -11,11 +11,11 @@
  *   mask = (h_S > k); left out where k = 0, and h_S with it where no wait needs it (trip-register elision)
  *   producer directly in the kernel, which runs once:  K
  *
- * Without clean-ups the code is as published. Every loop is counted; where S carries a distance above 0 its waits at k = 0 have a
- * mask too; "times N" and "minus (N - K)" are there whatever N and K are; and everything is computed again at every wait, into
- * one mask of S and one threshold of P. So the waits of an instruction are tested one after the other.
+ * Without clean-ups the code is as published. Every loop is counted; what a loop carries has a mask, which is set to 1 where it has
+ * no h; "times N" and "minus (N - K)" are there whatever N and K are; and everything is computed again at every wait, into one mask
+ * of S and one threshold of P. So the waits of an instruction are tested one after the other.
  *
- * Distances across visits have the same forms without the mask, where it is the loop's first k iterations that go below zero.
+ * Distances across visits have the same forms with a mask of 1, where it is the loop's first k iterations that go below zero.
  *
  * A branch arm is a loop of 0 or 1 trips. 32-bit unsigned: where a form may go below zero and hang, its semaphore starts with
  * a credit that is added to every threshold: N where the count may still be 0 and K < N, N * k - K across visits.
@@ -47,7 +47,7 @@ struct closed_form {
   sl_map family_of;               /* (engine, block) */
   uint32_t *families_of_block;
   bool as_published;
-  bool *has_masks; /* by block, in the published setting: its waits at distance 0 have masks too */
+  bool *has_h; /* by block, in the published setting: it carries a distance above 0 within its visits */
   uint32_t run;    /* number of the run at hand */
   sl_engines *counting, *counting_below; /* by block: engines that count it or some block below; strictly below */
 };
@@ -129,30 +129,33 @@ static sl_vreg keep(struct closed_form *p, uint32_t engine, sl_index block, enum
   return *of_role[role];
 }
 
-/* Which blocks carry a distance above 0 within their visits: their waits have masks. */
-static void find_masks(struct closed_form *p)
+/* The distance below which a visit of the loop has nothing to wait for. */
+static uint32_t masked_distance(const struct sl_edge *edge)
 {
-  const struct sl_plan *plan = p->plan;
-  p->has_masks = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *p->has_masks);
-  for (uint32_t i = 0; i < plan->edges.len; i++)
-    p->has_masks[plan->edges.data[i].block] |= plan->edges.data[i].k > 0 && !plan->edges.data[i].across;
+  return edge->across ? 0 : edge->k;
 }
 
-/* As published: a wait has a no-wait mask, also at distance 0, when its loop carries some distance above 0; and every engine
- * counts every loop it walks, whether or not a wait reads the counter. Clean-ups make both pointless: a mask gt(h, 0) is 1
- * inside the loop. */
+static void find_h(struct closed_form *p)
+{
+  const struct sl_plan *plan = p->plan;
+  p->has_h = sl_heap_calloc(plan->heap, plan->kernel->blocks.len, sizeof *p->has_h);
+  for (uint32_t i = 0; i < plan->edges.len; i++)
+    p->has_h[plan->edges.data[i].block] |= masked_distance(&plan->edges.data[i]) > 0;
+}
+
+/* As published: every engine counts every loop it walks, whether or not a wait reads the counter. */
 static void follow_publication(struct closed_form *p)
 {
   const struct sl_plan *plan = p->plan;
   const struct sl_kernel *kernel = plan->kernel;
-  find_masks(p);
+  find_h(p);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_LOOP)
       continue;
     sl_index body = sl_stmt_loop(kernel, at)->body;
     for (sl_engines rest = plan->presence.inside[body]; rest; rest &= rest - 1) {
       (void)keep(p, sl_first_engine(rest), body, ROLE_ALL);
-      if (p->has_masks[body])
+      if (p->has_h[body])
         (void)keep(p, sl_first_engine(rest), body, ROLE_VISIT);
     }
   }
@@ -184,7 +187,7 @@ static int collect(struct closed_form *p)
     struct sl_plan_sem *sem = &plan->sems.data[plan->stmt[edge->producer].update_sem];
     if (block_of(p, edge->producer) != plan->kernel->root)
       (void)keep(p, engine, block_of(p, edge->producer), ROLE_ALL);
-    if (edge->k > 0 && !edge->across)
+    if (masked_distance(edge) > 0)
       (void)keep(p, engine, edge->block, ROLE_VISIT);
     if (p->form[i] == FORM_NESTED_BEFORE)
       (void)keep(p, engine, block_of(p, edge->producer), ROLE_VISIT);
@@ -250,25 +253,28 @@ static struct sl_value step(struct sl_regcode *code, sl_vreg into, enum sl_opcod
 
 static bool has_mask(const struct closed_form *p, const struct sl_edge *edge)
 {
-  return !edge->across && (p->as_published ? p->has_masks[edge->block] : edge->k > 0);
+  return p->as_published ? edge->block != p->plan->kernel->root : masked_distance(edge) > 0;
 }
 
-/* Whether the mask of an edge was computed in this run already and is still there. */
-static bool holds_mask(struct closed_form *p, uint32_t engine, const struct sl_edge *edge)
-{
-  const struct family *family = has_mask(p, edge) ? put_family(p, engine, edge->block) : NULL;
-  return family && family->mask_run == p->run && family->mask_distance == edge->k;
-}
-
+/* 1 where the carrying loop is in its visit beyond the distance, else 0. As published it is computed where its distance changes
+ * within a run, and also where it is surely 1: at distance 0, which clean-ups would make out. */
 static struct sl_value mask_of(struct closed_form *p, uint32_t engine, const struct sl_edge *edge)
 {
-  sl_vreg into = p->as_published ? keep(p, engine, edge->block, ROLE_MASK) : 0;
-  if (into && holds_mask(p, engine, edge))
-    return sl_value_vreg(into);
+  struct sl_regcode *code = &p->plan->code[engine];
+  uint32_t distance = masked_distance(edge);
+  if (!p->as_published)
+    return sl_regcode_value(code, SL_OP_REG_GT, sl_value_vreg(put_family(p, engine, edge->block)->h), sl_value_int(distance));
+  sl_vreg mask = keep(p, engine, edge->block, ROLE_MASK);
   struct family *family = put_family(p, engine, edge->block);
+  if (family->mask_run == p->run && family->mask_distance == distance)
+    return sl_value_vreg(mask);
   family->mask_run = p->run;
-  family->mask_distance = edge->k;
-  return step(&p->plan->code[engine], into, SL_OP_REG_GT, sl_value_vreg(family->h), sl_value_int(edge->k));
+  family->mask_distance = distance;
+  if (family->h)
+    sl_regcode_op(code, SL_OP_REG_GT, mask, sl_value_vreg(family->h), sl_value_int(distance));
+  else
+    sl_regcode_set(code, mask, sl_value_int(1));
+  return sl_value_vreg(mask);
 }
 
 /* The threshold of edge `i`, computed where it is not a register or a number already. The kernel itself runs once, so what
@@ -414,11 +420,11 @@ void sl_count_published_registers(uint64_t *count, const struct sl_allocation *a
   struct closed_form p = { .plan = &plan };
   const struct sl_kernel *kernel = allocation->kernel;
   sl_plan_prepare(&plan, false);
-  find_masks(&p);
+  find_h(&p);
   *count = 0;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (kernel->stmts.data[at].kind == SL_STMT_LOOP)
-      *count += 3 + p.has_masks[sl_stmt_loop(kernel, at)->body];
+      *count += 3 + p.has_h[sl_stmt_loop(kernel, at)->body];
   sl_heap_child_free(plan.heap);
 }
 
