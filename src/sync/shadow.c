@@ -22,13 +22,18 @@
  * let the first a iterations of A pass. Nothing falls below 0: where the mask is 1, h_B - b is at least 1.
  * What does not have this form is cut at A (cut_vectors), which waits longer, and reported.
  *
- * Producers directly in the kernel's root need no register: their values are numbers. Two cheaper forms of the same values,
- * chosen per engine and semaphore:
+ * Producers directly in the kernel's root need no register: their values are numbers. Cheaper forms of the same values:
+ *   - latest: a wait that a distance of 1 carries, ahead of its producer, needs the latest instance, sn, where no visit starts anew
+ *     (across visits, or in a loop that is visited once);
  *   - alias: when all updates of s stand in one run and p is the last, sn is always sg;
- *   - direct: when all updates of s stand in one run and every wait of e on s is carried by the block of that run, the values
- *     of its producers differ by constants. One register holds that of the first (bumped by N at the tail of the block), one
- *     delay line its past; the others' thresholds add the difference d in places. "No instance yet" then reads d instead of 0,
- *     so s starts at the largest d (a credit). Semaphores that count alike (same block, same N, same start) share the register.
+ *   - direct, of engine and semaphore: when all N updates of s stand in one run, in block P, then after n iterations of P it has
+ *     start + N * n once everything has retired, and a wait of e on p, the K-th of them, that
+ *       is in P, carried by P at distance k:               start + N * (n - k) + K
+ *       needs the latest instance and is not in P:         start + N * (n - 1) + K.
+ *     These differ by constants: one register holds the least of them, and the others add the difference d. Where a visit starts
+ *     anew the distance k has a delay line of that register instead; its zeros read d, so s starts at the largest d, and where n
+ *     may be below k (or 1) at N * k - K at least: credits. Semaphores that count alike (same P, N and first value) share the
+ *     register.
  *
  * Cost: linear in the tree times the engines that walk it, plus edges.
  */
@@ -47,8 +52,8 @@ struct use {
   uint8_t form;
   sl_vreg sg;         /* USE_GENERAL */
   uint32_t group;     /* USE_DIRECT */
-  uint32_t first_place, last_place; /* USE_DIRECT: least and largest place of its producers */
-  uint32_t length[2]; /* USE_DIRECT: largest distance, by across */
+  int64_t least;      /* USE_DIRECT: least offset of its waits */
+  uint32_t length;    /* USE_DIRECT: largest distance that has a delay line */
   uint32_t next;      /* of the same semaphore */
 };
 
@@ -96,8 +101,9 @@ struct group {
   uint32_t engine, step, first; /* first: value in the first iteration */
   sl_index block;
   uint32_t sem;       /* one of them, for the name */
-  sl_vreg now;        /* threshold of the first producer in this iteration */
-  struct line past[2]; /* what it was, by across */
+  sl_vreg now;        /* the least of its thresholds in this iteration */
+  struct line past;   /* what it was */
+  sl_index counted;   /* the loop at hand, when its iterations were added at once */
   uint32_t next;      /* of the same block */
 };
 
@@ -140,6 +146,65 @@ static bool is_constant(const struct shadow *s, const struct sl_edge *edge)
   const struct sl_plan *plan = s->plan;
   return edge->producer_block == plan->kernel->root &&
          (s->root_is_alone || plan->sems.data[plan->stmt[edge->producer].update_sem].only_root);
+}
+
+/* Whether the first iterations of a visit wait as those of the first one do. */
+static bool goes_on(const struct shadow *s, const struct sl_edge *edge)
+{
+  const struct sl_kernel *kernel = s->plan->kernel;
+  sl_index block = edge->across ? kernel->root : sl_block_parent(kernel, edge->block);
+  while (block != kernel->root && kernel->stmts.data[kernel->blocks.data[block].owner].kind != SL_STMT_LOOP)
+    block = sl_block_parent(kernel, block);
+  return block == kernel->root;
+}
+
+/* Whether the consumer needs the latest instance of its producer, given that it is not in one block with it below the carrying
+ * one: at distance 0, or when it stands before the producer and needs the iteration before. */
+static bool needs_latest(const struct shadow *s, const struct sl_edge *edge)
+{
+  const struct sl_plan *plan = s->plan;
+  return edge->k == 0 || (edge->k == 1 && plan->stmt[edge->consumer].position < plan->stmt[edge->producer].position &&
+                          edge->block == sl_common_block(plan->kernel, edge->producer, edge->consumer) && goes_on(s, edge));
+}
+
+/* The same where sn has it: it is set before the first instruction of the producer's run. */
+static bool reads_latest(const struct shadow *s, const struct sl_edge *edge)
+{
+  const struct sl_plan_stmt *stmt = s->plan->stmt;
+  return !sl_edge_is_vector(edge) && needs_latest(s, edge) &&
+         (edge->k == 0 || stmt[edge->consumer].run != stmt[edge->producer].run);
+}
+
+/* ---- the direct form ---- */
+
+static const struct sl_plan_sem *sem_of(const struct shadow *s, const struct sl_edge *edge)
+{
+  return &s->plan->sems.data[s->plan->stmt[edge->producer].update_sem];
+}
+
+/* Whether the direct form has a delay line for the edge. */
+static bool is_delayed(const struct shadow *s, const struct sl_edge *edge)
+{
+  return edge->k > 0 && edge->block == edge->producer_block && !goes_on(s, edge);
+}
+
+static bool has_direct_form(const struct shadow *s, const struct sl_edge *edge)
+{
+  enum { MOST_CREDIT_SHARE = 16 /* of what the semaphore counts to: more would be missed there */ };
+  const struct sl_plan_sem *sem = sem_of(s, edge);
+  if (sem->runs != 1 || sl_edge_is_vector(edge))
+    return false;
+  if (edge->block != edge->producer_block)
+    return needs_latest(s, edge);
+  return edge->k == 0 || is_delayed(s, edge) ||
+         (uint64_t)sem->updates * edge->k <= sl_target_largest_sem(s->plan->target) / MOST_CREDIT_SHARE;
+}
+
+/* What the threshold of an edge is ahead of start + N * n, in the direct form. */
+static int64_t offset_of(const struct shadow *s, const struct sl_edge *edge)
+{
+  int64_t back = edge->block != edge->producer_block ? 1 : is_delayed(s, edge) ? 0 : edge->k;
+  return (int64_t)s->plan->stmt[edge->producer].place_in_run - back * sem_of(s, edge)->updates;
 }
 
 /* ---- which vectors have the form ---- */
@@ -206,7 +271,8 @@ static uint32_t put_use(struct shadow *s, uint32_t engine, uint32_t sem)
     struct use *use = sl_vec_push(s->plan->heap, &s->uses);
     use->engine = engine;
     use->sem = sem;
-    use->form = s->plan->sems.data[sem].runs == 1 ? USE_DIRECT : USE_GENERAL;
+    use->form = USE_DIRECT;
+    use->least = INT64_MAX;
   }
   return *at;
 }
@@ -275,42 +341,43 @@ static void collect(struct shadow *s)
       continue;
     uint32_t use = put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem);
     (void)put_awaited(s, use, edge->producer);
-    if (edge->block != edge->producer_block)
+    if (!has_direct_form(s, edge))
       s->uses.data[use].form = USE_GENERAL;
   }
   for (uint32_t i = 0; i < plan->edges.len; i++) {
     const struct sl_edge *edge = &plan->edges.data[i];
     if (is_constant(s, edge))
       continue;
-    const struct sl_plan_stmt *producer = &plan->stmt[edge->producer];
-    uint32_t u = put_use(s, sl_plan_issues(plan, edge->consumer), producer->update_sem);
+    uint32_t u = put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem);
     struct use *use = &s->uses.data[u];
-    if (use->form == USE_GENERAL && edge->k > 0)
-      put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->across, edge->k);
-    if (sl_edge_is_vector(edge)) {
-      assert(use->form == USE_GENERAL && "its producer stands below the block that carries it");
-      put_vector(s, u, edge);
-    }
-    if (use->form == USE_GENERAL)
+    if (use->form == USE_GENERAL) {
+      if (!reads_latest(s, edge))
+        put_delay(s, put_awaited(s, u, edge->producer), edge->block, edge->across, edge->k);
+      if (sl_edge_is_vector(edge))
+        put_vector(s, u, edge);
       continue;
-    if (!use->first_place || producer->place_in_run < use->first_place)
-      use->first_place = producer->place_in_run;
-    if (producer->place_in_run > use->last_place)
-      use->last_place = producer->place_in_run;
-    if (edge->k > use->length[edge->across])
-      use->length[edge->across] = edge->k;
+    }
+    if (offset_of(s, edge) < use->least)
+      use->least = offset_of(s, edge);
+    if (is_delayed(s, edge) && edge->k > use->length)
+      use->length = edge->k;
   }
 }
 
-/* A delay line's zero stands for "nothing": with the largest difference of places added it must still pass. */
+/* No threshold of the direct form is below 0, and what a delay line's zero reads, with the difference added, must still pass. */
 static void give_credits(struct shadow *s)
 {
-  for (uint32_t u = 1; u < s->uses.len; u++) {
-    const struct use *use = &s->uses.data[u];
+  const struct sl_plan *plan = s->plan;
+  for (uint32_t i = 0; i < plan->edges.len; i++) {
+    const struct sl_edge *edge = &plan->edges.data[i];
+    if (is_constant(s, edge))
+      continue;
+    const struct use *use =
+      &s->uses.data[put_use(s, sl_plan_issues(plan, edge->consumer), plan->stmt[edge->producer].update_sem)];
     struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
-    bool has_past = use->length[false] > 0 || use->length[true] > 0;
-    if (use->form == USE_DIRECT && has_past && use->last_place - use->first_place > sem->start)
-      sem->start = use->last_place - use->first_place;
+    int64_t credit = is_delayed(s, edge) ? offset_of(s, edge) - use->least : -offset_of(s, edge);
+    if (use->form == USE_DIRECT && credit > sem->start)
+      sem->start = (uint32_t)credit;
   }
 }
 
@@ -319,13 +386,19 @@ static sl_index block_of_use(const struct shadow *s, const struct use *use)
   return s->plan->sems.data[use->sem].only_block;
 }
 
+/* The least threshold in the first iteration. */
+static uint32_t first_value(const struct shadow *s, const struct use *use)
+{
+  return (uint32_t)(s->plan->sems.data[use->sem].start + use->least);
+}
+
 /* Start values are free as long as they are not too small: they are raised so that semaphores which an engine counts in equal
  * steps in one block count alike, and share their registers. `is_fixed`: by semaphore. */
 static void align(struct shadow *s, uint32_t u, bool *is_fixed)
 {
   const struct sl_plan *plan = s->plan;
   const struct use *own = &s->uses.data[u];
-  uint32_t step = plan->sems.data[own->sem].updates, target = plan->sems.data[own->sem].start + own->first_place, alike = 0;
+  uint32_t step = plan->sems.data[own->sem].updates, target = first_value(s, own), alike = 0;
   bool has_fixed = is_fixed[own->sem];
   for (uint32_t v = 1; v < s->uses.len; v++) {
     const struct use *use = &s->uses.data[v];
@@ -334,7 +407,7 @@ static void align(struct shadow *s, uint32_t u, bool *is_fixed)
         block_of_use(s, use) != block_of_use(s, own))
       continue;
     alike++;
-    uint32_t first = sem->start + use->first_place;
+    uint32_t first = first_value(s, use);
     if (!has_fixed && (is_fixed[use->sem] || first > target))
       target = first;
     has_fixed |= is_fixed[use->sem];
@@ -343,9 +416,9 @@ static void align(struct shadow *s, uint32_t u, bool *is_fixed)
     const struct use *use = &s->uses.data[v];
     struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
     if (use->form != USE_DIRECT || use->engine != own->engine || sem->updates != step ||
-        block_of_use(s, use) != block_of_use(s, own) || is_fixed[use->sem] || target < sem->start + use->first_place)
+        block_of_use(s, use) != block_of_use(s, own) || is_fixed[use->sem] || target < first_value(s, use))
       continue;
-    sem->start = target - use->first_place;
+    sem->start += target - first_value(s, use);
     is_fixed[use->sem] = true;
   }
 }
@@ -364,7 +437,7 @@ static void align_starts(struct shadow *s)
 
 /* ---- registers ---- */
 
-enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST, ROLE_PAST_ACROSS, ROLE_ARRIVAL, ROLE_TRIPS };
+enum role { ROLE_COUNTER = 1, ROLE_PRODUCER, ROLE_DELAY, ROLE_NOW, ROLE_PAST, ROLE_ARRIVAL, ROLE_TRIPS };
 
 static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
 {
@@ -409,8 +482,7 @@ static sl_name register_name(void *state, const struct sl_regcode *code, struct 
     add_sem(&buf, plan, s->groups.data[role.index].sem);
     break;
   case ROLE_PAST:
-  case ROLE_PAST_ACROSS:
-    sl_buf_puts(&buf, role.kind == ROLE_PAST ? "dl_" : "da_");
+    sl_buf_puts(&buf, "dl_");
     add_sem(&buf, plan, s->groups.data[role.index].sem);
     sl_buf_printf(&buf, "_%u", role.number);
     break;
@@ -484,7 +556,7 @@ static uint32_t put_group(struct shadow *s, uint32_t u)
 {
   const struct use *use = &s->uses.data[u];
   const struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
-  struct group wanted = { .engine = use->engine, .step = sem->updates, .first = sem->start + use->first_place,
+  struct group wanted = { .engine = use->engine, .step = sem->updates, .first = first_value(s, use),
                           .block = sem->only_block, .sem = use->sem };
   for (uint32_t g = s->groups_of_block[wanted.block]; g; g = s->groups.data[g].next) {
     const struct group *group = &s->groups.data[g];
@@ -504,17 +576,15 @@ static void make_groups(struct shadow *s)
     if (use->form != USE_DIRECT)
       continue;
     use->group = put_group(s, u);
-    struct line *past = s->groups.data[use->group].past;
-    for (unsigned across = 0; across < 2; across++)
-      if (use->length[across] > past[across].length)
-        past[across].length = use->length[across];
+    struct line *past = &s->groups.data[use->group].past;
+    if (use->length > past->length)
+      past->length = use->length;
   }
   for (uint32_t g = 1; g < s->groups.len; g++) {
     struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
     group->now = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_NOW, g, 0 });
-    make_line(&group->past[false], code, ROLE_PAST, g);
-    make_line(&group->past[true], code, ROLE_PAST_ACROSS, g);
+    make_line(&group->past, code, ROLE_PAST, g);
   }
 }
 
@@ -586,7 +656,6 @@ static void set_start_values(struct shadow *s)
   for (uint32_t g = 1; g < s->groups.len; g++) {
     const struct group *group = &s->groups.data[g];
     sl_regcode_set(&plan->code[group->engine], group->now, sl_value_int(group->first));
-    zero_line(&plan->code[group->engine], &group->past[true]);
   }
   for (uint32_t d = 1; d < s->delays.len; d++)
     if (s->delays.data[d].across)
@@ -681,12 +750,12 @@ static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge
   const struct use *use = &s->uses.data[u];
   if (use->form == USE_DIRECT) {
     const struct group *group = &s->groups.data[use->group];
-    sl_vreg first = edge->k ? group->past[edge->across].first + edge->k - 1 : group->now;
-    return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(first),
-                            sl_value_int(producer->place_in_run - use->first_place));
+    sl_vreg least = is_delayed(s, edge) ? group->past.first + edge->k - 1 : group->now;
+    return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(least),
+                            sl_value_int((uint32_t)(offset_of(s, edge) - use->least)));
   }
   uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(u, edge->producer));
-  if (edge->k == 0)
+  if (reads_latest(s, edge))
     return sl_value_vreg(s->awaited.data[a].sn);
   const uint32_t *delay = sl_map_get(&s->delay_of, delay_key(a, edge->block, edge->across));
   struct sl_value past = sl_value_vreg(s->delays.data[*delay].line.first + edge->k - 1);
@@ -725,7 +794,6 @@ static void do_run(void *strategy, sl_index first, sl_index end, sl_engines engi
 static void end_block(void *strategy, sl_index block, sl_engines engines)
 {
   struct shadow *s = strategy;
-  (void)engines; /* whoever has a delay line here has its consumer here */
   for (uint32_t d = s->delays_of_block[block]; d; d = s->delays.data[d].next) {
     const struct delay *delay = &s->delays.data[d];
     const struct awaited *awaited = &s->awaited.data[delay->awaited];
@@ -734,8 +802,9 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
   for (uint32_t g = s->groups_of_block[block]; g; g = s->groups.data[g].next) {
     const struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
-    shift_line(code, &group->past[false], group->now);
-    shift_line(code, &group->past[true], group->now);
+    if (!(engines >> group->engine & 1))
+      continue; /* counted at once */
+    shift_line(code, &group->past, group->now);
     sl_regcode_op(code, SL_OP_REG_ADD, group->now, sl_value_vreg(group->now), sl_value_int(group->step));
   }
 }
@@ -842,8 +911,16 @@ static void count_loop(struct shadow *s, sl_index loop, uint32_t u)
   bool known = sl_plan_trip_count(plan, loop, loop, &trips);
   assert(known && "is_countable answered yes");
   (void)known;
+  struct group *group = use->form == USE_DIRECT ? &s->groups.data[use->group] : NULL;
+  if (group && group->counted == loop)
+    return;
   struct sl_value each = emit_updates(s, code, body, use->sem, loop, SL_NONE);
   struct sl_value total = sl_regcode_value(code, SL_OP_REG_MUL, trips, each);
+  if (group) {
+    group->counted = loop;
+    sl_regcode_op(code, SL_OP_REG_ADD, group->now, sl_value_vreg(group->now), total);
+    return;
+  }
   for (sl_index at = sl_walk_first(plan->kernel, body); at; at = sl_walk_next(plan->kernel, body, at))
     for (uint32_t a = s->awaited_of_stmt[at]; a; a = s->awaited.data[a].next_of_stmt)
       if (s->awaited.data[a].use == u && s->awaited.data[a].sn != use->sg)
@@ -895,7 +972,7 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
     if (!s->delays.data[d].across)
       zero_line(code_of(s, s->awaited.data[s->delays.data[d].awaited].use), &s->delays.data[d].line);
   for (uint32_t g = s->groups_of_block[body]; g; g = s->groups.data[g].next)
-    zero_line(&s->plan->code[s->groups.data[g].engine], &s->groups.data[g].past[false]);
+    zero_line(&s->plan->code[s->groups.data[g].engine], &s->groups.data[g].past);
   for (uint32_t a = s->arrivals_of_block[body]; a; a = s->arrivals.data[a].next)
     shift_line(code_of(s, s->arrivals.data[a].use), &s->arrivals.data[a].line, s->uses.data[s->arrivals.data[a].use].sg);
   for (uint32_t t = s->trips_of_block[body]; t; t = s->trips.data[t].next)
