@@ -7,10 +7,13 @@
  *
  * The unit of a space is the largest number of bytes that divides all addresses and elements there.
  */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, fork */
 #include "oracle/isl_deps.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 void sl_isl_free(struct sl_isl_deps *deps)
 {
@@ -590,7 +593,7 @@ static isl_stat list_map(isl_map *map, void *user)
   return status;
 }
 
-enum sl_isl_status sl_isl_find(struct sl_isl_deps *deps, const sl_program *program, const struct sl_kernel *kernel,
+static enum sl_isl_status find(struct sl_isl_deps *deps, const sl_program *program, const struct sl_kernel *kernel,
                                const struct sl_oracle_inputs *inputs, enum sl_isl_method method)
 {
   struct translation t = { .ctx = isl_ctx_alloc(), .kernel = kernel, .inputs = inputs };
@@ -618,6 +621,58 @@ enum sl_isl_status sl_isl_find(struct sl_isl_deps *deps, const sl_program *progr
   sl_oracle_view_free(&t.view);
   isl_ctx_free(t.ctx);
   return too_hard ? SL_ISL_TOO_HARD : SL_ISL_OK;
+}
+
+static void send(FILE *to, enum sl_isl_status status, const struct sl_isl_deps *deps)
+{
+  bool sent = fwrite(&status, sizeof status, 1, to) == 1 && fwrite(&deps->count, sizeof deps->count, 1, to) == 1 &&
+              fwrite(deps->pairs, sizeof *deps->pairs, deps->count, to) == deps->count && fflush(to) == 0;
+  _exit(sent ? 0 : 1);
+}
+
+static bool receive(enum sl_isl_status *status, struct sl_isl_deps *deps, FILE *from)
+{
+  uint32_t count;
+  if (fread(status, sizeof *status, 1, from) != 1 || fread(&count, sizeof count, 1, from) != 1)
+    return false;
+  deps->pairs = sl_oracle_calloc(count, sizeof *deps->pairs);
+  deps->count = deps->cap = (uint32_t)fread(deps->pairs, sizeof *deps->pairs, count, from);
+  return deps->count == count;
+}
+
+/* In a process of its own, for isl may end it. */
+static enum sl_isl_status find_apart(struct sl_isl_deps *deps, const sl_program *program,
+                                     const struct sl_kernel *kernel, const struct sl_oracle_inputs *inputs,
+                                     enum sl_isl_method method)
+{
+  enum sl_isl_status status = SL_ISL_CRASHED;
+  int ends[2], how = 0;
+  fflush(NULL);
+  if (pipe(ends) != 0)
+    abort();
+  pid_t child = fork();
+  if (child < 0)
+    abort();
+  FILE *file = fdopen(ends[child == 0], child == 0 ? "w" : "r");
+  close(ends[child != 0]);
+  if (!file)
+    abort();
+  if (child == 0) {
+    status = find(deps, program, kernel, inputs, method);
+    send(file, status, deps);
+  }
+  *deps = (struct sl_isl_deps){ NULL, 0, 0 };
+  bool received = receive(&status, deps, file);
+  fclose(file);
+  if (waitpid(child, &how, 0) != child)
+    abort();
+  return received && WIFEXITED(how) && WEXITSTATUS(how) == 0 ? status : SL_ISL_CRASHED;
+}
+
+enum sl_isl_status sl_isl_find(struct sl_isl_deps *deps, const sl_program *program, const struct sl_kernel *kernel,
+                               const struct sl_oracle_inputs *inputs, enum sl_isl_method method)
+{
+  return (method == SL_ISL_LAST ? find_apart : find)(deps, program, kernel, inputs, method);
 }
 
 #endif

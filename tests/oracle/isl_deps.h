@@ -31,6 +31,7 @@ enum sl_isl_method {
 enum sl_isl_status {
   SL_ISL_OK,
   SL_ISL_TOO_HARD /* more operations than allowed */,
+  SL_ISL_CRASHED, /* isl's dataflow ended its process: 0.25 does for rare kernels */
   SL_ISL_ABSENT /* built without libisl */
 };
 
