@@ -21,7 +21,8 @@ enum sluice_alloc {
 
 /** Which instructions share a semaphore, for SLUICE_ALLOC_SHADOW. */
 enum sluice_counters {
-  SLUICE_COUNTERS_LOOP = 0,    /**< those of one loop body and stream */
+  SLUICE_COUNTERS_AUTO = 0,    /**< none while half of the target's semaphores are enough, else those of one loop body and stream */
+  SLUICE_COUNTERS_LOOP,        /**< those of one loop body and stream */
   SLUICE_COUNTERS_INSTRUCTION, /**< none */
   SLUICE_COUNTERS_ENGINE       /**< those of one stream */
 };
@@ -71,7 +72,7 @@ typedef struct sluice_sync_options {
   void (*after_pass)(void *user, const char *pass, const sluice_program *program, double seconds);
   void *user;
 } sluice_sync_options;
-#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, SLUICE_COUNTERS_LOOP, SLUICE_CLEANUP_ALL, false, NULL, NULL }
+#define SLUICE_SYNC_OPTIONS_INIT { SLUICE_ALLOC_SHADOW, SLUICE_COUNTERS_AUTO, SLUICE_CLEANUP_ALL, false, NULL, NULL }
 
 /** Synchronizes every kernel of a verified program. The input is not changed; on success *out is a new program, verified.
  * Returns SLUICE_OK; SLUICE_E_INPUT: the kernel is not legal input (already synchronized, ...); SLUICE_E_ANSWER: the

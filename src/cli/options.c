@@ -20,7 +20,7 @@ static size_t count_options(const struct cli_command *command)
 
 static const char *const forms[] = { "slu", "json" }, *const reports[] = { "text", "json", "sarif" };
 /* In the order of enum sluice_counters. */
-static const char *const counters[] = { "loop", "instruction", "engine" };
+static const char *const counters[] = { "auto", "loop", "instruction", "engine" };
 static const char *const no_cleanup = "none", *const all_cleanups = "all";
 
 static size_t copy_words(const char ***words, const char *const *from, size_t count)

@@ -227,22 +227,22 @@ struct motion {
   uint32_t stamp;
 };
 
-static bool is_written(const struct motion *m, struct sl_value value)
+/* Whether a loop does not change a value. Of the author's registers that is not known. */
+static bool is_invariant(const struct motion *m, struct sl_value value, const struct sl_code *loop)
 {
-  return value.kind == SL_VALUE_VREG && m->written[value.value] == m->stamp;
+  switch ((enum sl_value_kind)value.kind) {
+  case SL_VALUE_INT: return true;
+  case SL_VALUE_VREG: return m->written[value.value] != m->stamp;
+  case SL_VALUE_NAME: return value.value != loop->dst;
+  case SL_VALUE_REG: break;
+  }
+  return false;
 }
 
-/* A loop variable changes with its own loop; which loop that is need not be known to keep it where it is. */
-static bool is_name(struct sl_value value)
-{
-  return value.kind == SL_VALUE_NAME || value.kind == SL_VALUE_REG;
-}
-
-static bool can_move(const struct motion *m, const struct sl_code *item)
+static bool can_move(const struct motion *m, const struct sl_code *item, const struct sl_code *loop)
 {
   return item->kind == SL_CODE_REG && !item->dead && m->code->roles.data[item->dst].kind == 0 &&
-         m->writes[item->dst] == 1 && !is_written(m, item->a) && !is_written(m, item->b) && !is_name(item->a) &&
-         !is_name(item->b);
+         m->writes[item->dst] == 1 && is_invariant(m, item->a, loop) && is_invariant(m, item->b, loop);
 }
 
 static void move_range(struct motion *m, uint32_t from, uint32_t to);
@@ -264,7 +264,7 @@ static void move_out(struct motion *m, uint32_t start, const struct sl_code *loo
     uint8_t kind = body[i].kind;
     depth += kind == SL_CODE_LOOP || kind == SL_CODE_IF;
     depth -= kind == SL_CODE_END_LOOP || kind == SL_CODE_END_IF;
-    if (depth != 0 || !can_move(m, &body[i]))
+    if (depth != 0 || !can_move(m, &body[i], loop))
       continue;
     struct sl_code moved = body[i];
     moved.anchor = loop->anchor;

@@ -223,6 +223,69 @@ static void note_inside(struct sl_plan *plan, sl_index block, uint32_t sem)
   }
 }
 
+/* The awaited instructions of one block and stream. */
+struct party {
+  sl_index block;
+  uint32_t depth, number, producers;
+};
+
+static int compare_parties(const void *x, const void *y)
+{
+  const struct party *a = x, *b = y;
+  if (a->depth != b->depth)
+    return a->depth > b->depth ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+static uint32_t depth_of(const struct sl_kernel *kernel, sl_index block)
+{
+  uint32_t depth = 0;
+  for (; block != kernel->root; block = sl_block_parent(kernel, block))
+    depth++;
+  return depth;
+}
+
+/* Which of the statements `awaited` get a semaphore of their own: the parties that there is room for, the innermost first. In the
+ * root nothing would be won: thresholds are numbers there. `own`, by statement, is set. */
+static void give_own(const struct sl_plan *plan, const bool *awaited, bool *own)
+{
+  enum { MOST = 512 /* parties that are larger share all the same: tables are searched that hold all the semaphores of a block */ };
+  const struct sl_kernel *kernel = plan->kernel;
+  sl_map party_of = { 0 }; /* (block, stream) -> index + 1 */
+  sl_vec(struct party) parties = { 0 };
+  uint32_t used = kernel->sems.len - 1u;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    if (!awaited[at])
+      continue;
+    bool is_new;
+    sl_index block = kernel->stmts.data[at].block;
+    uint32_t *party = sl_map_put(&party_of, plan->heap, sl_map_pair(block, sl_plan_retires(plan, at)), &is_new);
+    if (is_new) {
+      *party = parties.len + 1;
+      sl_vec_add(plan->heap, &parties, ((struct party){ block, depth_of(kernel, block), *party - 1, 0 }));
+    }
+    parties.data[*party - 1].producers++;
+  }
+  used += parties.len;
+  uint32_t usable = sl_target_usable_sems(plan->target), room = usable / 2 < MOST ? usable / 2 : MOST;
+  bool *is_split = sl_heap_calloc(plan->heap, parties.len + 1u, sizeof *is_split);
+  if (parties.len)
+    qsort(parties.data, parties.len, sizeof *parties.data, compare_parties);
+  for (uint32_t p = 0; p < parties.len; p++) {
+    const struct party *party = &parties.data[p];
+    if (party->block == kernel->root || used + party->producers - 1 > room)
+      continue;
+    used += party->producers - 1;
+    is_split[party->number] = party->producers > 1;
+  }
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
+    if (awaited[at])
+      own[at] = is_split[*sl_map_get(&party_of, sl_map_pair(kernel->stmts.data[at].block, sl_plan_retires(plan, at))) - 1];
+  sl_heap_free(plan->heap, is_split);
+  sl_vec_free(plan->heap, &parties);
+  sl_map_free(&party_of, plan->heap);
+}
+
 static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index producer, enum sl_sharing sharing)
 {
   uint32_t stream = sl_plan_retires(plan, producer);
@@ -292,9 +355,13 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing, bool across_ba
     awaited[plan->edges.data[i].producer] = true;
   }
   const struct sl_kernel *kernel = plan->kernel;
+  bool *own = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *own);
+  if (sharing == SL_SHARE_SPARINGLY)
+    give_own(plan, awaited, own);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
-      plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, sharing);
+      plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, own[at] ? SL_SHARE_NOTHING : sharing);
+  sl_heap_free(plan->heap, own);
   count_places(plan, across_barriers);
   sl_map_free(&by_key, plan->heap);
   sl_heap_free(plan->heap, awaited);

@@ -69,9 +69,10 @@ static void close_item(struct sl_regcode *code, enum sl_code_kind kind)
   (void)append(code, kind);
 }
 
-void sl_regcode_open_loop(struct sl_regcode *code)
+void sl_regcode_open_loop(struct sl_regcode *code, uint32_t variable)
 {
   open_item(code, SL_CODE_LOOP);
+  code->code.data[code->code.len - 1].dst = variable;
 }
 
 void sl_regcode_close_loop(struct sl_regcode *code)

@@ -43,7 +43,7 @@ struct sl_code {
   uint8_t kind, op, anchor;
   bool dead;
   struct sl_value a, b;
-  uint32_t dst;  /* vreg, or semaphore of a wait */
+  uint32_t dst;  /* vreg; semaphore of a wait; of a LOOP its variable, a sl_name */
   sl_index at;   /* statement or block the instruction stands before / at the end of; the consumer of a wait */
   uint32_t pair; /* LOOP: index of its END_LOOP; IF: of its ELSE; ELSE: of its END_IF (filled when these are appended) */
 };
@@ -78,7 +78,8 @@ struct sl_value sl_regcode_value(struct sl_regcode *code, enum sl_opcode op, str
 /* Says that the temporaries made so far are not needed any more. */
 void sl_regcode_release(struct sl_regcode *code);
 void sl_regcode_wait(struct sl_regcode *code, sl_index consumer, uint32_t sem, struct sl_value threshold);
-void sl_regcode_open_loop(struct sl_regcode *code);
+/* A loop with this variable. */
+void sl_regcode_open_loop(struct sl_regcode *code, uint32_t variable);
 void sl_regcode_close_loop(struct sl_regcode *code);
 void sl_regcode_open_if(struct sl_regcode *code);
 void sl_regcode_else(struct sl_regcode *code);

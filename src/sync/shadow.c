@@ -33,7 +33,8 @@
  *     These differ by constants: one register holds the least of them, and the others add the difference d. Where a visit starts
  *     anew the distance k has a delay line of that register instead; its zeros read d, so s starts at the largest d, and where n
  *     may be below k (or 1) at N * k - K at least: credits. Semaphores that count alike (same P, N and first value) share the
- *     register.
+ *     register. Where N is 1, P belongs to a loop from 0 on that is visited once, and all the waits are in P, the loop's own
+ *     variable is n, and there is no register.
  *
  * Cost: linear in the tree times the engines that walk it, plus edges.
  */
@@ -53,6 +54,7 @@ struct use {
   sl_vreg sg;         /* USE_GENERAL */
   uint32_t group;     /* USE_DIRECT */
   int64_t least;      /* USE_DIRECT: least offset of its waits */
+  bool is_outside;    /* USE_DIRECT: some of its waits is not in the block of the updates */
   uint32_t length;    /* USE_DIRECT: largest distance that has a delay line */
   uint32_t next;      /* of the same semaphore */
 };
@@ -101,7 +103,8 @@ struct group {
   uint32_t engine, step, first; /* first: value in the first iteration */
   sl_index block;
   uint32_t sem;       /* one of them, for the name */
-  sl_vreg now;        /* the least of its thresholds in this iteration */
+  bool is_outside;    /* some of its waits is not in the block */
+  sl_vreg now;        /* the least of its thresholds in this iteration; 0: the loop's variable has it, but for `first` */
   struct line past;   /* what it was */
   sl_index counted;   /* the loop at hand, when its iterations were added at once */
   uint32_t next;      /* of the same block */
@@ -148,14 +151,19 @@ static bool is_constant(const struct shadow *s, const struct sl_edge *edge)
          (s->root_is_alone || plan->sems.data[plan->stmt[edge->producer].update_sem].only_root);
 }
 
-/* Whether the first iterations of a visit wait as those of the first one do. */
-static bool goes_on(const struct shadow *s, const struct sl_edge *edge)
+/* Of the body of a loop: whether it stands in no other. */
+static bool is_visited_once(const struct sl_kernel *kernel, sl_index body)
 {
-  const struct sl_kernel *kernel = s->plan->kernel;
-  sl_index block = edge->across ? kernel->root : sl_block_parent(kernel, edge->block);
+  sl_index block = sl_block_parent(kernel, body);
   while (block != kernel->root && kernel->stmts.data[kernel->blocks.data[block].owner].kind != SL_STMT_LOOP)
     block = sl_block_parent(kernel, block);
   return block == kernel->root;
+}
+
+/* Whether the first iterations of a visit wait as those of the first one do. */
+static bool goes_on(const struct shadow *s, const struct sl_edge *edge)
+{
+  return edge->across || is_visited_once(s->plan->kernel, edge->block);
 }
 
 /* Whether the consumer needs the latest instance of its producer, given that it is not in one block with it below the carrying
@@ -359,6 +367,7 @@ static void collect(struct shadow *s)
     }
     if (offset_of(s, edge) < use->least)
       use->least = offset_of(s, edge);
+    use->is_outside |= edge->block != edge->producer_block;
     if (is_delayed(s, edge) && edge->k > use->length)
       use->length = edge->k;
   }
@@ -569,6 +578,19 @@ static uint32_t put_group(struct shadow *s, uint32_t u)
   return s->groups.len - 1;
 }
 
+/* Whether the loop's variable is the number of its iterations so far, in all. An addition to it is made once for all waits of an
+ * iteration if common subexpressions are found; else a register costs less. */
+static bool is_loop_variable(const struct shadow *s, const struct group *group)
+{
+  const struct sl_kernel *kernel = s->plan->kernel;
+  sl_index owner = kernel->blocks.data[group->block].owner;
+  if (group->step != 1 || group->is_outside || kernel->stmts.data[owner].kind != SL_STMT_LOOP)
+    return false;
+  const struct sl_loop *loop = sl_stmt_loop(kernel, owner);
+  return loop->has_range && loop->short_range && is_visited_once(kernel, group->block) &&
+         (s->plan->cleanups & SLUICE_CLEANUP_COMMON);
+}
+
 static void make_groups(struct shadow *s)
 {
   for (uint32_t u = 1; u < s->uses.len; u++) {
@@ -579,11 +601,13 @@ static void make_groups(struct shadow *s)
     struct line *past = &s->groups.data[use->group].past;
     if (use->length > past->length)
       past->length = use->length;
+    s->groups.data[use->group].is_outside |= use->is_outside;
   }
   for (uint32_t g = 1; g < s->groups.len; g++) {
     struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
-    group->now = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_NOW, g, 0 });
+    if (!is_loop_variable(s, group))
+      group->now = sl_regcode_vreg(code, (struct sl_vreg_role){ ROLE_NOW, g, 0 });
     make_line(&group->past, code, ROLE_PAST, g);
   }
 }
@@ -655,7 +679,8 @@ static void set_start_values(struct shadow *s)
   }
   for (uint32_t g = 1; g < s->groups.len; g++) {
     const struct group *group = &s->groups.data[g];
-    sl_regcode_set(&plan->code[group->engine], group->now, sl_value_int(group->first));
+    if (group->now)
+      sl_regcode_set(&plan->code[group->engine], group->now, sl_value_int(group->first));
   }
   for (uint32_t d = 1; d < s->delays.len; d++)
     if (s->delays.data[d].across)
@@ -738,6 +763,12 @@ static struct sl_value vector_threshold(struct shadow *s, const struct sl_edge *
   return sl_regcode_value(code, SL_OP_REG_MUL, mask, value);
 }
 
+static struct sl_value variable_of(const struct shadow *s, const struct group *group)
+{
+  const struct sl_kernel *kernel = s->plan->kernel;
+  return (struct sl_value){ SL_VALUE_NAME, sl_stmt_loop(kernel, kernel->blocks.data[group->block].owner)->var };
+}
+
 /* The threshold of one edge; in the direct form it may take an addition. */
 static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge)
 {
@@ -750,9 +781,11 @@ static struct sl_value threshold_of(struct shadow *s, const struct sl_edge *edge
   const struct use *use = &s->uses.data[u];
   if (use->form == USE_DIRECT) {
     const struct group *group = &s->groups.data[use->group];
+    uint32_t ahead = (uint32_t)(offset_of(s, edge) - use->least);
+    if (!group->now)
+      return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, variable_of(s, group), sl_value_int(group->first + ahead));
     sl_vreg least = is_delayed(s, edge) ? group->past.first + edge->k - 1 : group->now;
-    return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(least),
-                            sl_value_int((uint32_t)(offset_of(s, edge) - use->least)));
+    return sl_regcode_value(&plan->code[engine], SL_OP_REG_ADD, sl_value_vreg(least), sl_value_int(ahead));
   }
   uint32_t a = *sl_map_get(&s->awaited_of, sl_map_pair(u, edge->producer));
   if (reads_latest(s, edge))
@@ -802,8 +835,8 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
   for (uint32_t g = s->groups_of_block[block]; g; g = s->groups.data[g].next) {
     const struct group *group = &s->groups.data[g];
     struct sl_regcode *code = &s->plan->code[group->engine];
-    if (!(engines >> group->engine & 1))
-      continue; /* counted at once */
+    if (!group->now || !(engines >> group->engine & 1))
+      continue; /* the loop counts, or it was counted at once */
     shift_line(code, &group->past, group->now);
     sl_regcode_op(code, SL_OP_REG_ADD, group->now, sl_value_vreg(group->now), sl_value_int(group->step));
   }
@@ -912,7 +945,7 @@ static void count_loop(struct shadow *s, sl_index loop, uint32_t u)
   assert(known && "is_countable answered yes");
   (void)known;
   struct group *group = use->form == USE_DIRECT ? &s->groups.data[use->group] : NULL;
-  if (group && group->counted == loop)
+  if (group && (group->counted == loop || !group->now))
     return;
   struct sl_value each = emit_updates(s, code, body, use->sem, loop, SL_NONE);
   struct sl_value total = sl_regcode_value(code, SL_OP_REG_MUL, trips, each);

@@ -127,7 +127,10 @@ static unsigned needed_with(unsigned wanted)
 
 static struct sl_allocation allocation_of(struct pipeline *p)
 {
-  static const enum sl_sharing sharing[] = { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM }; /* by sluice_counters */
+  static const enum sl_sharing sharing[] = { [SLUICE_COUNTERS_AUTO] = SL_SHARE_SPARINGLY,
+                                             [SLUICE_COUNTERS_LOOP] = SL_SHARE_BLOCK,
+                                             [SLUICE_COUNTERS_INSTRUCTION] = SL_SHARE_NOTHING,
+                                             [SLUICE_COUNTERS_ENGINE] = SL_SHARE_STREAM };
   return (struct sl_allocation){ p->program, p->kernel, p->target, &p->report, name_of(p->options->alloc),
                                  sharing[p->options->counters], needed_with(p->options->cleanups),
                                  p->found->heap, p->found->edges };

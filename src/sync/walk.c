@@ -76,7 +76,7 @@ static void walk_loop(struct walk *w, sl_index stmt, sl_engines engines)
 {
   struct sl_plan *plan = w->plan;
   for (sl_engines rest = engines; rest; rest &= rest - 1)
-    sl_regcode_open_loop(&plan->code[sl_first_engine(rest)]);
+    sl_regcode_open_loop(&plan->code[sl_first_engine(rest)], sl_stmt_loop(plan->kernel, stmt)->var);
   walk_block(w, sl_stmt_loop(plan->kernel, stmt)->body, engines);
   for (sl_engines rest = engines; rest; rest &= rest - 1)
     sl_regcode_close_loop(&plan->code[sl_first_engine(rest)]);

@@ -67,7 +67,7 @@ static void test_a_loop_keeps_its_counter(void **state)
   sl_vreg x = new_vreg(&code), unread = new_vreg(&code);
   sl_regcode_set(&code, x, sl_value_int(0));
   sl_regcode_set(&code, unread, sl_value_int(0));
-  sl_regcode_open_loop(&code);
+  sl_regcode_open_loop(&code, 0);
   add(&code, x, x, 1);
   add(&code, unread, unread, 1);
   sl_regcode_wait(&code, 1, 1, sl_value_vreg(x));
@@ -82,7 +82,7 @@ static void test_a_loop_may_run_zero_times(void **state)
   struct sl_regcode code = make_code(*state);
   sl_vreg x = new_vreg(&code);
   sl_regcode_set(&code, x, sl_value_int(0));
-  sl_regcode_open_loop(&code);
+  sl_regcode_open_loop(&code, 0);
   sl_regcode_set(&code, x, sl_value_int(5));
   sl_regcode_close_loop(&code);
   sl_regcode_wait(&code, 1, 1, sl_value_vreg(x));
@@ -121,7 +121,7 @@ static void test_a_delay_line_stays_whole(void **state)
   sl_regcode_set(&code, sn, sl_value_int(0));
   for (int i = 0; i < 3; i++)
     sl_regcode_set(&code, dl[i], sl_value_int(0));
-  sl_regcode_open_loop(&code);
+  sl_regcode_open_loop(&code, 0);
   sl_regcode_wait(&code, 1, 1, sl_value_vreg(dl[2]));
   add(&code, sn, sn, 1);
   sl_regcode_set(&code, dl[2], sl_value_vreg(dl[1]));
@@ -203,7 +203,7 @@ static void random_code(struct sl_regcode *code, uint64_t *random, uint32_t leng
     } else if (choice < 8) {
       sl_regcode_wait(code, 1, 1, random_value(random));
     } else if (choice == 8) {
-      sl_regcode_open_loop(code);
+      sl_regcode_open_loop(code, 0);
       random_code(code, random, 1 + draw(random, 5), depth + 1);
       sl_regcode_close_loop(code);
     } else {
