@@ -3,32 +3,42 @@
 
 #include <assert.h>
 
+static void add_engine(struct sl_presence *presence, sl_heap *heap, uint32_t stream)
+{
+  if (presence->engine_of[stream])
+    return;
+  sl_vec_add(heap, &presence->engines, stream);
+  presence->engine_of[stream] = presence->engines.len; /* and one, for now */
+}
+
 /* `*` stands for the engines with another statement, so it adds none. */
 static void find_engines(struct sl_presence *presence, sl_heap *heap, const struct sl_kernel *kernel)
 {
   uint32_t streams = kernel->streams.len;
-  bool *issues = sl_heap_calloc(heap, streams + 1u, sizeof *issues);
+  bool *has_statement = sl_heap_calloc(heap, streams + 1u, sizeof *has_statement);
+  presence->engine_of = sl_heap_calloc(heap, streams + 1u, sizeof *presence->engine_of);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
     if (kernel->stmts.data[at].kind != SL_STMT_OP)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    for (uint32_t k = 0; k < op->stream_count; k++)
-      issues[sl_issue_stream(kernel, sl_op_stream(kernel, op, k))] = true;
-  }
-  uint32_t *number = sl_heap_calloc(heap, streams + 1u, sizeof *number);
-  for (uint32_t s = 0; s < streams; s++)
-    if (issues[s]) {
-      number[s] = presence->engines.len;
-      sl_vec_add(heap, &presence->engines, s);
+    for (uint32_t k = 0; k < op->stream_count; k++) {
+      uint32_t stream = sl_op_stream(kernel, op, k);
+      has_statement[stream] = true;
+      if (sl_issue_stream(kernel, stream) == stream)
+        add_engine(presence, heap, stream);
     }
-  presence->engine_of = sl_heap_calloc(heap, streams + 1u, sizeof *presence->engine_of);
+  }
   for (uint32_t s = 0; s < streams; s++)
-    presence->engine_of[s] = number[sl_issue_stream(kernel, s)];
+    if (has_statement[s])
+      add_engine(presence, heap, sl_issue_stream(kernel, s));
+  for (uint32_t s = 0; s < streams; s++)
+    presence->engine_of[s] = presence->engine_of[sl_issue_stream(kernel, s)];
+  for (uint32_t s = 0; s < streams; s++)
+    presence->engine_of[s] -= presence->engine_of[s] > 0;
   uint32_t count = presence->engines.len;
   assert(count <= 64 && "machine descriptions have at most 64 engines");
   presence->all = count == 64 ? ~(sl_engines)0 : ((sl_engines)1 << count) - 1;
-  sl_heap_free(heap, issues);
-  sl_heap_free(heap, number);
+  sl_heap_free(heap, has_statement);
 }
 
 /* Adds engines to a block and to all around it; stops where they are known already. */
