@@ -31,7 +31,7 @@ static const char *const edge_form_names[EDGE_FORMS] = { "of the same iteration"
 
 struct tally {
   uint64_t kernels, runs, too_long, instances, hazards;
-  uint64_t by_isl, by_dataflow, too_hard, crashed;
+  uint64_t by_isl, by_dataflow, too_hard, without_dataflow;
   uint64_t edges[EDGE_FORMS], promised, excess[SL_BOUNDS];
 };
 
@@ -81,32 +81,47 @@ static bool same_relation(struct subject *s, const struct sl_trace *trace, const
   return true;
 }
 
-/* `hazards` is closed. */
-static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs,
-                       const struct sl_relation *hazards)
+/* Whether isl finds the same relation by one of its methods; `status` says whether it could. */
+static bool isl_agrees_by(struct subject *s, enum sl_isl_method method, const struct sl_trace *trace,
+                          const struct sl_oracle_inputs *inputs, const struct sl_relation *hazards,
+                          enum sl_isl_status *status)
 {
-  struct tally *tally = &s->state->tally;
-  enum sl_isl_method method = draw(s, DATAFLOW_EVERY) == 0 ? SL_ISL_LAST : SL_ISL_ALL;
   struct sl_isl_deps deps;
-  enum sl_isl_status status = sl_isl_find(&deps, s->inferred.program, s->inferred.kernel, inputs, method);
-  if (status == SL_ISL_CRASHED) {
-    tally->crashed++;
-    sl_isl_free(&deps);
-    method = SL_ISL_ALL;
-    status = sl_isl_find(&deps, s->inferred.program, s->inferred.kernel, inputs, method);
-  }
   bool holds = true;
-  s->state->isl_absent = status == SL_ISL_ABSENT;
-  tally->too_hard += status == SL_ISL_TOO_HARD;
-  if (status == SL_ISL_OK) {
+  *status = sl_isl_find(&deps, s->inferred.program, s->inferred.kernel, inputs, method);
+  if (*status == SL_ISL_OK) {
     struct sl_relation found = sl_relation_new(trace->count);
     sl_isl_relate(&found, &deps, trace);
     sl_relation_close(&found);
     holds = same_relation(s, trace, hazards, &found);
     sl_relation_free(&found);
-    *(method == SL_ISL_LAST ? &tally->by_dataflow : &tally->by_isl) += 1;
   }
   sl_isl_free(&deps);
+  return holds;
+}
+
+/* `hazards` is closed. What isl's dataflow crashes on or judges otherwise is judged by all pairs: libisl 0.25 writes out of bounds there
+ * for rare kernels (isl_basic_map_swap_div; valgrind on seeds 10695 and 11087 shows it). */
+static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs,
+                       const struct sl_relation *hazards)
+{
+  struct tally *tally = &s->state->tally;
+  enum sl_isl_status status = SL_ISL_OK;
+  bool by_dataflow = draw(s, DATAFLOW_EVERY) == 0, holds = true;
+  if (by_dataflow) {
+    holds = isl_agrees_by(s, SL_ISL_LAST, trace, inputs, hazards, &status);
+    if (!holds || status == SL_ISL_CRASHED) {
+      tally->without_dataflow++;
+      by_dataflow = false;
+      *s->failure = (struct sl_failure){ 0 };
+    }
+  }
+  if (!by_dataflow)
+    holds = isl_agrees_by(s, SL_ISL_ALL, trace, inputs, hazards, &status);
+  s->state->isl_absent = status == SL_ISL_ABSENT;
+  tally->too_hard += status == SL_ISL_TOO_HARD;
+  if (status == SL_ISL_OK)
+    *(by_dataflow ? &tally->by_dataflow : &tally->by_isl) += 1;
   return holds;
 }
 
@@ -325,9 +340,10 @@ static unsigned report_judges(const struct state *state)
   printf("libisl: agrees on %llu kernels by all pairs and on %llu by dataflow, %llu were too hard for it\n",
          (unsigned long long)tally->by_isl, (unsigned long long)tally->by_dataflow,
          (unsigned long long)tally->too_hard);
-  if (tally->crashed)
-    printf("libisl's dataflow crashed on %llu kernels, which were judged by all pairs\n", (unsigned long long)tally->crashed);
-  if (100 * (tally->too_hard + tally->crashed) <= MAX_TOO_HARD_PERCENT * tally->kernels || tally->kernels < 100)
+  if (tally->without_dataflow)
+    printf("libisl's dataflow crashed or disagreed on %llu kernels, which were judged by all pairs\n",
+           (unsigned long long)tally->without_dataflow);
+  if (100 * (tally->too_hard + tally->without_dataflow) <= MAX_TOO_HARD_PERCENT * tally->kernels || tally->kernels < 100)
     return 0;
   printf("FAILED: more than %d %% of the kernels are too hard for libisl\n", MAX_TOO_HARD_PERCENT);
   return 1;
