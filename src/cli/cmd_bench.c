@@ -23,8 +23,7 @@ const struct cli_option cli_bench_options[] = {
   { "max-steps", 0, CLI_NUMBER, "N", "no latency after N executed steps; 0 is no limit (default 2000000000)" },
   { "alloc", 0, CLI_STRATEGY, "STRATEGY", "only this strategy, beside the version made by hand; may be repeated" },
   { "counters", 0, CLI_COUNTERS, "SHARING",
-    "who shares a semaphore in the row shadow: loop (the default), instruction or "
-    "engine" },
+    "who shares a semaphore in the row shadow: auto (the default), instruction, loop or engine" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...",
     "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "kernel", 0, CLI_NAME, "NAME", "only the kernel of that name" },

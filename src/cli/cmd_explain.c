@@ -8,7 +8,7 @@ const struct cli_option cli_explain_options[] = {
   { "alloc", 0, CLI_STRATEGY, "STRATEGY",
     "how a kernel without synchronization is synchronized first (default shadow)" },
   { "counters", 0, CLI_COUNTERS, "SHARING",
-    "who shares a semaphore with --alloc=shadow: loop (the default), instruction or engine" },
+    "who shares a semaphore with --alloc=shadow: auto (the default), instruction, loop or engine" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...", "clean-ups of the code that computes thresholds (default all)" },
   { "define", 'D', CLI_NAME, "NAME=VALUE[,VALUE...]",
     "the value of a parameter, also for the strategy, or what a loaded register or a condition decides, as for `sluice "

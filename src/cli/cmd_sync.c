@@ -22,8 +22,8 @@ const struct cli_option cli_sync_options[] = {
     "the target of that rule instead of the outputs, as it stands; may be repeated" },
   { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made (default shadow)" },
   { "counters", 0, CLI_COUNTERS, "SHARING",
-    "with --alloc=shadow, who shares a semaphore: loop (the default), the instructions of one loop and stream; "
-    "instruction, none; engine, those of one stream" },
+    "with --alloc=shadow, who shares a semaphore: instruction, none; loop, the instructions of one loop and stream; "
+    "engine, those of one stream; auto (the default), none while there are semaphores enough, else as loop" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...",
     "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "resync", 0, CLI_FLAG, NULL, "strip the synchronization that is there first, instead of refusing the kernel" },
