@@ -58,8 +58,7 @@ static void check_registers(const sl_program *program, const struct sl_kernel *k
 
 /* ---- values of semaphores ---- */
 
-/* A bound on the executions of a statement when every trip count around it is a number; UINT64_MAX when one is not. */
-static uint64_t executions(const struct sl_kernel *kernel, sl_index stmt)
+uint64_t sl_most_executions(const struct sl_kernel *kernel, sl_index stmt)
 {
   uint64_t times = 1;
   for (sl_index block = kernel->stmts.data[stmt].block; block; block = sl_block_parent(kernel, block)) {
@@ -94,7 +93,7 @@ static void check_counts(const sl_program *program, const struct sl_kernel *kern
     if (kernel->stmts.data[at].kind != SL_STMT_OP || !sl_stmt_op(kernel, at)->inc_count)
       continue;
     const struct sl_op *op = sl_stmt_op(kernel, at);
-    uint64_t times = executions(kernel, at);
+    uint64_t times = sl_most_executions(kernel, at);
     for (uint32_t i = 0; i < op->inc_count && times != UINT64_MAX; i++) {
       const uint32_t *total = sl_map_get(&totals, kernel->incs.data[op->first_inc + i].sem);
       if (total && sums.data[*total - 1] < UINT64_MAX / 4)

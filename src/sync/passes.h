@@ -47,6 +47,8 @@ void sl_count_published_registers(uint64_t *count, const struct sl_allocation *a
 int sl_allocate_barrier(const struct sl_allocation *allocation);
 
 /* finish.c: the epilogue, and the limits of the target. */
+/* A bound on the executions of a statement when every trip count around it is a number; UINT64_MAX when one is not. */
+uint64_t sl_most_executions(const struct sl_kernel *kernel, sl_index stmt);
 void sl_add_epilogue(struct sl_kernel *kernel);
 int sl_check_limits(sl_program *program, struct sl_kernel *kernel, const struct sl_target *target, sl_report *report);
 

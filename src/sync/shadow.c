@@ -125,6 +125,7 @@ struct shadow {
   sl_map arrivals_of; /* (use, block) */
   sl_map trips_of;    /* (engine, block) */
   sl_map updates_of;  /* (block, sem): updates_in_block */
+  uint64_t *room;     /* by semaphore: its largest start value */
   uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
   uint32_t *arrivals_of_block, *trips_of_block;
   sl_vec(uint32_t) touched; /* semaphores of the run at hand */
@@ -196,16 +197,29 @@ static bool is_delayed(const struct shadow *s, const struct sl_edge *edge)
   return edge->k > 0 && edge->block == edge->producer_block && !goes_on(s, edge);
 }
 
-static bool has_direct_form(const struct shadow *s, const struct sl_edge *edge)
+/* How far each semaphore may be ahead at the start: what it can count to, less its updates; where their number is not known, a
+ * share of it. */
+static void find_room(struct shadow *s)
 {
-  enum { MOST_CREDIT_SHARE = 16 /* of what the semaphore counts to: more would be missed there */ };
-  const struct sl_plan_sem *sem = sem_of(s, edge);
-  if (sem->runs != 1 || sl_edge_is_vector(edge))
-    return false;
-  if (edge->block != edge->producer_block)
-    return needs_latest(s, edge);
-  return edge->k == 0 || is_delayed(s, edge) ||
-         (uint64_t)sem->updates * edge->k <= sl_target_largest_sem(s->plan->target) / MOST_CREDIT_SHARE;
+  enum { SHARE = 16 };
+  const struct sl_plan *plan = s->plan;
+  const struct sl_kernel *kernel = plan->kernel;
+  uint64_t largest = sl_target_largest_sem(plan->target);
+  s->room = sl_heap_calloc(plan->heap, plan->sems.len, sizeof *s->room);
+  for (uint32_t sem = 1; sem < plan->sems.len; sem++)
+    s->room[sem] = plan->target->sem.modular ? largest / 2 : largest;
+  for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    uint32_t sem = plan->stmt[at].update_sem;
+    if (!sem || plan->target->sem.modular || plan->sems.data[sem].only_root)
+      continue;
+    uint64_t times = sl_most_executions(kernel, at), *room = &s->room[sem];
+    if (times == UINT64_MAX)
+      *room = *room < largest / SHARE ? *room : largest / SHARE;
+    else
+      *room = *room > times ? *room - times : 0;
+  }
+  for (uint32_t sem = 1; sem < plan->sems.len; sem++)
+    s->room[sem] = s->room[sem] < INT32_MAX ? s->room[sem] : INT32_MAX;
 }
 
 /* What the threshold of an edge is ahead of start + N * n, in the direct form. */
@@ -213,6 +227,15 @@ static int64_t offset_of(const struct shadow *s, const struct sl_edge *edge)
 {
   int64_t back = edge->block != edge->producer_block ? 1 : is_delayed(s, edge) ? 0 : edge->k;
   return (int64_t)s->plan->stmt[edge->producer].place_in_run - back * sem_of(s, edge)->updates;
+}
+
+static bool has_direct_form(const struct shadow *s, const struct sl_edge *edge)
+{
+  const struct sl_plan_sem *sem = sem_of(s, edge);
+  if (sem->runs != 1 || sl_edge_is_vector(edge) || (edge->block != edge->producer_block && !needs_latest(s, edge)))
+    return false;
+  int64_t credit = is_delayed(s, edge) ? sem->updates : -offset_of(s, edge);
+  return credit <= (int64_t)s->room[s->plan->stmt[edge->producer].update_sem];
 }
 
 /* ---- which vectors have the form ---- */
@@ -425,7 +448,8 @@ static void align(struct shadow *s, uint32_t u, bool *is_fixed)
     const struct use *use = &s->uses.data[v];
     struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
     if (use->form != USE_DIRECT || use->engine != own->engine || sem->updates != step ||
-        block_of_use(s, use) != block_of_use(s, own) || is_fixed[use->sem] || target < first_value(s, use))
+        block_of_use(s, use) != block_of_use(s, own) || is_fixed[use->sem] || target < first_value(s, use) ||
+        sem->start + (uint64_t)(target - first_value(s, use)) > s->room[use->sem])
       continue;
     sem->start += target - first_value(s, use);
     is_fixed[use->sem] = true;
@@ -1037,6 +1061,7 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
     (void)sl_vec_push(plan.heap, &s.arrivals);
     (void)sl_vec_push(plan.heap, &s.trips);
     cut_vectors(&s);
+    find_room(&s);
     collect(&s);
     give_credits(&s);
     align_starts(&s);
