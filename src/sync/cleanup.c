@@ -225,6 +225,8 @@ struct motion {
   uint32_t *writes;  /* by vreg: instructions that write it, in all */
   uint32_t *written; /* by vreg: stamp of the loop that writes it */
   uint32_t stamp;
+  bool *has_moved;   /* by vreg */
+  uint32_t moved, most; /* temporaries that moved, and may move */
 };
 
 /* Whether a loop does not change a value. Of the author's registers that is not known. */
@@ -241,7 +243,8 @@ static bool is_invariant(const struct motion *m, struct sl_value value, const st
 
 static bool can_move(const struct motion *m, const struct sl_code *item, const struct sl_code *loop)
 {
-  return item->kind == SL_CODE_REG && !item->dead && m->code->roles.data[item->dst].kind == 0 &&
+  bool has_room = m->moved < m->most || m->has_moved[item->dst];
+  return has_room && item->kind == SL_CODE_REG && !item->dead && m->code->roles.data[item->dst].kind == 0 &&
          m->writes[item->dst] == 1 && is_invariant(m, item->a, loop) && is_invariant(m, item->b, loop);
 }
 
@@ -270,6 +273,8 @@ static void move_out(struct motion *m, uint32_t start, const struct sl_code *loo
     moved.anchor = loop->anchor;
     moved.at = loop->at;
     m->written[moved.dst] = 0;
+    m->moved += !m->has_moved[moved.dst];
+    m->has_moved[moved.dst] = true;
     sl_vec_add(heap, &m->out, moved);
     body[i].dead = true;
   }
@@ -316,14 +321,19 @@ static void find_pairs(struct sl_regcode *code)
   sl_vec_free(code->heap, &open);
 }
 
-void sl_cleanup_invariant(struct sl_regcode *code)
+bool sl_cleanup_invariant(struct sl_regcode *code, uint32_t registers)
 {
   struct motion m = { .code = code };
+  uint32_t counters = 0;
   m.writes = sl_heap_calloc(code->heap, code->roles.len, sizeof *m.writes);
   m.written = sl_heap_calloc(code->heap, code->roles.len, sizeof *m.written);
-  for (uint32_t i = 0; i < code->code.len; i++)
-    if (code->code.data[i].kind == SL_CODE_REG && !code->code.data[i].dead)
-      m.writes[code->code.data[i].dst]++;
+  m.has_moved = sl_heap_calloc(code->heap, code->roles.len, sizeof *m.has_moved);
+  for (uint32_t i = 0; i < code->code.len; i++) {
+    const struct sl_code *item = &code->code.data[i];
+    if (item->kind == SL_CODE_REG && !item->dead && m.writes[item->dst]++ == 0)
+      counters += code->roles.data[item->dst].kind != 0;
+  }
+  m.most = registers > counters ? (registers - counters) / 2 : 0;
   move_range(&m, 0, code->code.len);
   sl_vec_free(code->heap, &code->code);
   code->code.data = m.out.data;
@@ -332,6 +342,8 @@ void sl_cleanup_invariant(struct sl_regcode *code)
   find_pairs(code);
   sl_heap_free(code->heap, m.writes);
   sl_heap_free(code->heap, m.written);
+  sl_heap_free(code->heap, m.has_moved);
+  return m.moved > 0;
 }
 
 /* ---- few registers ---- */
@@ -402,10 +414,35 @@ static int compare_ranges(const void *x, const void *y)
   return a->vreg < b->vreg ? -1 : a->vreg > b->vreg;
 }
 
-/* The wishes differ (masks, thresholds); registers are shared among those of one wish. */
-static bool same_wish(const struct sl_regcode *code, sl_vreg a, sl_vreg b)
+/* Numbers of which the least comes out first: a binary heap. */
+typedef sl_vec(uint64_t) least_first;
+
+static void put_number(sl_heap *heap, least_first *numbers, uint64_t number)
 {
-  return code->roles.data[a].number == code->roles.data[b].number;
+  sl_vec_add(heap, numbers, number);
+  for (uint32_t at = numbers->len - 1, above; at > 0; at = above) {
+    above = (at - 1) / 2;
+    if (numbers->data[above] <= numbers->data[at])
+      return;
+    uint64_t swapped = numbers->data[above];
+    numbers->data[above] = numbers->data[at];
+    numbers->data[at] = swapped;
+  }
+}
+
+static uint64_t take_least(least_first *numbers)
+{
+  uint64_t least = numbers->data[0], last = numbers->data[--numbers->len];
+  uint32_t at = 0;
+  for (uint32_t below = 1; below < numbers->len; below = 2 * at + 1) {
+    below += below + 1 < numbers->len && numbers->data[below + 1] < numbers->data[below];
+    if (last <= numbers->data[below])
+      break;
+    numbers->data[at] = numbers->data[below];
+    at = below;
+  }
+  numbers->data[at] = last;
+  return least;
 }
 
 uint32_t sl_cleanup_registers(const struct sl_regcode *code, uint32_t *color)
@@ -421,20 +458,26 @@ uint32_t sl_cleanup_registers(const struct sl_regcode *code, uint32_t *color)
       sl_vec_add(heap, &ranges, ((struct range){ vreg, r.from[vreg], r.to[vreg] }));
   if (ranges.len)
     qsort(ranges.data, ranges.len, sizeof *ranges.data, compare_ranges);
-  sl_vec(struct range) registers = { 0 }; /* vreg: one that has it; to: free from there on */
+  /* Registers are shared among temporaries of one kind: masks, thresholds. */
+  least_first busy = { 0 }, free_of_kind[SL_TEMPORARIES] = { { 0 } }; /* busy: (free from there on, number) */
+  sl_vec(uint32_t) kinds = { 0 };                                     /* by number */
   for (uint32_t i = 0; i < ranges.len; i++) {
     const struct range *range = &ranges.data[i];
-    uint32_t at = 0;
+    uint32_t kind = code->roles.data[range->vreg].number;
     /* An instruction reads before it writes, so a register is free for the write of the last reader. */
-    while (at < registers.len &&
-           (registers.data[at].to > range->from || !same_wish(code, registers.data[at].vreg, range->vreg)))
-      at++;
-    if (at == registers.len)
-      sl_vec_add(heap, &registers, *range);
-    registers.data[at].to = range->to;
-    color[range->vreg] = at + 1;
+    while (busy.len && busy.data[0] >> 32 <= range->from) {
+      uint32_t number = (uint32_t)take_least(&busy);
+      put_number(heap, &free_of_kind[kinds.data[number]], number);
+    }
+    uint32_t number = kinds.len;
+    if (free_of_kind[kind].len)
+      number = (uint32_t)take_least(&free_of_kind[kind]);
+    else
+      sl_vec_add(heap, &kinds, kind);
+    put_number(heap, &busy, sl_map_pair(range->to, number));
+    color[range->vreg] = number + 1;
   }
-  uint32_t count = registers.len;
+  uint32_t count = kinds.len;
   sl_heap_child_free(heap);
   return count;
 }

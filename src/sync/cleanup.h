@@ -12,8 +12,9 @@
  * Counters must not be reset in between. */
 void sl_cleanup_common(struct sl_regcode *code, uint32_t sem_count, bool values, bool waits);
 
-/* Temporaries whose operands a loop does not change are computed before it. Requires temporaries that are written once. */
-void sl_cleanup_invariant(struct sl_regcode *code);
+/* Temporaries whose operands a loop does not change are computed before it, as long as they take at most half of the registers
+ * that counters leave of `registers`. Requires temporaries that are written once. Answers whether any moved. */
+bool sl_cleanup_invariant(struct sl_regcode *code, uint32_t registers);
 
 /* Puts temporaries that are never needed at the same time into one register: fills `color` (by vreg, from 1; 0: not a
  * temporary) and answers how many registers they take. Dead instructions do not count. */

@@ -330,9 +330,10 @@ static void count_places(struct sl_plan *plan, bool across_barriers)
       in_run[s] = 0;
       plan->sems.data[s].runs++;
     }
-    plan->sems.data[s].updates++;
-    plan->sems.data[s].only_root &= stmt->block == kernel->root;
-    plan->sems.data[s].only_block = stmt->block;
+    struct sl_plan_sem *sem = &plan->sems.data[s];
+    sem->only_block = sem->updates == 0 || sem->only_block == stmt->block ? stmt->block : SL_NONE;
+    sem->updates++;
+    sem->only_root &= stmt->block == kernel->root;
     planned->place_in_run = ++in_run[s];
     planned->place_in_block = ++*sl_map_put(&in_block, plan->heap, sl_map_pair(stmt->block, s), NULL);
     note_inside(plan, stmt->block, s);

@@ -23,7 +23,7 @@ struct sl_plan_sem {
   uint32_t updates;    /* updating instructions: N */
   sl_index producer;   /* the only one, when nothing is shared */
   bool only_root;      /* all of them stand directly in the kernel's root */
-  sl_index only_block; /* where they stand when it is one block; meaningless else */
+  sl_index only_block; /* where they stand when it is one block; else SL_NONE */
   uint32_t runs;       /* runs that hold them */
   bool is_used;        /* some wait names it (known when the code is written) */
   sl_name name;        /* given by sl_plan_write */

@@ -54,7 +54,7 @@ struct sl_code {
 struct sl_vreg_role {
   uint32_t kind, index, number;
 };
-enum sl_temporary { SL_TEMPORARY_VALUE /* %w */, SL_TEMPORARY_MASK /* %m */ };
+enum sl_temporary { SL_TEMPORARY_VALUE /* %w */, SL_TEMPORARY_MASK /* %m */, SL_TEMPORARIES };
 
 struct sl_regcode {
   sl_heap *heap;

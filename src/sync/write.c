@@ -445,8 +445,10 @@ static void clean_up(const struct sl_plan *plan, struct sl_regcode *code)
     sl_regcode_fold(code);
   if (plan->cleanups & (SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_WAITS))
     sl_cleanup_common(code, plan->sems.len, plan->cleanups & SLUICE_CLEANUP_COMMON, plan->cleanups & SLUICE_CLEANUP_WAITS);
-  if (plan->cleanups & SLUICE_CLEANUP_INVARIANT)
-    sl_cleanup_invariant(code);
+  bool has_moved = plan->cleanups & SLUICE_CLEANUP_INVARIANT &&
+                   sl_cleanup_invariant(code, sl_target_usable_registers(plan->target));
+  if (has_moved && plan->cleanups & SLUICE_CLEANUP_COMMON)
+    sl_cleanup_common(code, plan->sems.len, true, false); /* what came out of several loops may be the same */
   if (plan->cleanups & SLUICE_CLEANUP_DEAD)
     sl_regcode_strip(code);
 }
