@@ -21,7 +21,8 @@ enum sluice_alloc {
 
 /** Which instructions share a semaphore, for SLUICE_ALLOC_SHADOW. */
 enum sluice_counters {
-  SLUICE_COUNTERS_AUTO = 0,    /**< none while half of the target's semaphores are enough, else those of one loop body and stream */
+  /** Those of one loop body and stream; none as far as half of the target's semaphores go, inner loops first. */
+  SLUICE_COUNTERS_AUTO = 0,
   SLUICE_COUNTERS_LOOP,        /**< those of one loop body and stream */
   SLUICE_COUNTERS_INSTRUCTION, /**< none */
   SLUICE_COUNTERS_ENGINE       /**< those of one stream */

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 enum {
-  LEAF_SIZE = 128,
+  LEAF_SIZE = 64,
   /* Intervals with so many touches are crowded: for hulls, and for what touches all of its place, where what others ended
    * matters more. */
   CROWD_OF_HULLS = 32,

@@ -2,8 +2,9 @@
  * it triggers; it walks a loop or branch when it has a statement in it at any depth; a barrier is a statement of all.
  *
  * Requires streams resolved against the target (sl_issue_stream). Engines with at least one statement are numbered densely:
- * those with statements of their own in the order of their first, then those that only trigger queues in the order of these. So
- * the numbers do not depend on how streams came to be known. Sets of them are 64-bit masks (machine descriptions have at most 64 engines). Linear.
+ * those with statements of their own in the order of their first, then those that only trigger queues in the order in which
+ * these were declared. So statements that were taken out leave no trace in the order. Sets of engines are 64-bit masks (machine
+ * descriptions have at most 64). Linear.
  */
 #ifndef SL_IR_PRESENCE_H
 #define SL_IR_PRESENCE_H

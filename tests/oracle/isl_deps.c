@@ -645,6 +645,7 @@ static enum sl_isl_status find_apart(struct sl_isl_deps *deps, const sl_program 
                                      const struct sl_kernel *kernel, const struct sl_oracle_inputs *inputs,
                                      enum sl_isl_method method)
 {
+  enum { SECONDS_MOST = 60 /* what writes out of bounds may also never end */ };
   enum sl_isl_status status = SL_ISL_CRASHED;
   int ends[2], how = 0;
   fflush(NULL);
@@ -658,6 +659,7 @@ static enum sl_isl_status find_apart(struct sl_isl_deps *deps, const sl_program 
   if (!file)
     abort();
   if (child == 0) {
+    alarm(SECONDS_MOST);
     status = find(deps, program, kernel, inputs, method);
     send(file, status, deps);
   }
