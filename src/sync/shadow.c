@@ -1,26 +1,27 @@
 /* shadow.c: the strategy of shadow counters and delay lines.
  *
  * Each engine e keeps, for every semaphore s it waits on, the value s will have once its producing stream has retired
- * everything before this point of the walk (the shadow counter sg), and for every producer p it waits on the value at p's
- * latest instance (sn). A loop A that carries a distance k >= 1 has a delay line dl_1..dl_k: shifted at the tail of each
- * iteration, zeroed on arrival. Thresholds: sn for distance 0, dl_k for k. Zeros make "no instance yet" pass. Distances
- * across visits have delay lines of their own, which are zeroed once, at the start.
+ * everything before this point of the walk (the shadow counter sg), and for every producer p it waits on the value at
+ * p's latest instance (sn). A loop A that carries a distance k >= 1 has a delay line dl_1..dl_k: shifted at the tail of
+ * each iteration, zeroed on arrival. Thresholds: sn for distance 0, dl_k for k. Zeros make "no instance yet" pass.
+ * Distances across visits have delay lines of their own, which are zeroed once, at the start.
  *
  * Requires a prepared plan. Exact for every carrying loop and distance, nesting, branches and zero trips, with unsigned
  * arithmetic. The order of the operations matters and is kept as follows:
- *   - at the start of every run, before the engine's first instruction in it: every sn of the run from the old sg, then every
- *     sg of the run; then the instructions with their waits;
+ *   - at the start of every run, before the engine's first instruction in it: every sn of the run from the old sg, then
+ *     every sg of the run; then the instructions with their waits;
  *   - before each arrival at a loop: its delay lines become 0;
  *   - at the tail of a loop's body: delay lines shift from the far end, then dl_1 := sn.
- * An engine without an instruction in a loop that updates one of its semaphores still counts it: at once by a multiply-add
- * where the trip count is at hand, else in a shell of the loop.
+ * An engine without an instruction in a loop that updates one of its semaphores still counts it: at once by a
+ * multiply-add where the trip count is at hand, else in a shell of the loop.
  *
- * A vector (a at A, b at B, B directly in A, p directly in B, whose body holds N updates of s, p the K-th) has the threshold
+ * A vector (a at A, b at B, B directly in A, p directly in B, whose body holds N updates of s, p the K-th) has the
+ * threshold
  *   min( at_a + N * (h_B - b) - (N - K), dl_a of (p, A) ), times gt(h_B, b) when b > 0
- * h_B counts the iterations of the current visit, from 1, and at_0, at_1, ... are what sg was on this and the earlier arrivals
- * at B: shifted on arrival, also when B then runs 0 times. The delay line clamps it where that visit was shorter, and its zeros
- * let the first a iterations of A pass. Nothing falls below 0: where the mask is 1, h_B - b is at least 1.
- * What does not have this form is cut at A, which waits longer, and reported.
+ * h_B counts the iterations of the current visit, from 1, and at_0, at_1, ... are what sg was on this and the earlier
+ * arrivals at B: shifted on arrival, also when B then runs 0 times. The delay line clamps it where that visit was
+ * shorter, and its zeros let the first a iterations of A pass. Nothing falls below 0: where the mask is 1, h_B - b is
+ * at least 1. What does not have this form is cut at A, which waits longer, and reported.
  *
  * shadow_plan.c has cheaper forms of the same values, and chooses.
  *
@@ -53,8 +54,8 @@ static void shift_line(struct sl_regcode *code, const struct sl_shadow_line *lin
     sl_regcode_set(code, line->first, sl_value_vreg(newest));
 }
 
-/* Kernel start: sg at the semaphore's start value, sn at 0; groups at their first value. Delay lines across visits are zeroed here
- * alone, and what no vector reads before it is set has to have a value. */
+/* Kernel start: sg at the semaphore's start value, sn at 0; groups at their first value. Delay lines across visits are
+ * zeroed here alone, and what no vector reads before it is set has to have a value. */
 static void set_start_values(struct sl_shadow *s)
 {
   const struct sl_plan *plan = s->plan;
@@ -226,8 +227,8 @@ static void end_block(void *strategy, sl_index block, sl_engines engines)
 
 /* ---- loops that an engine counts without walking them ---- */
 
-/* Whether the updates of `sem` inside `block` can be counted by multiplication: no branch that holds some, and every inner
- * loop that holds some has a trip count known at arrival at `outer`. */
+/* Whether the updates of `sem` inside `block` can be counted by multiplication: no branch that holds some, and every
+ * inner loop that holds some has a trip count known at arrival at `outer`. */
 static bool is_countable(const struct sl_shadow *s, sl_index block, uint32_t sem, sl_index outer)
 {
   const struct sl_plan *plan = s->plan;
@@ -270,10 +271,10 @@ static bool can_count(const struct sl_shadow *s, uint32_t sem, sl_index loop)
                     : is_countable(s, sl_stmt_loop(s->plan->kernel, loop)->body, sem, loop);
 }
 
-/* Updates of `sem` per iteration of `block` that stand behind statement `behind` (0: all of them), as a value. The constants
- * among them fold away later. */
-static struct sl_value emit_updates(struct sl_shadow *s, struct sl_regcode *code, sl_index block, uint32_t sem, sl_index outer,
-                                    sl_index behind)
+/* Updates of `sem` per iteration of `block` that stand behind statement `behind` (0: all of them), as a value. The
+ * constants among them fold away later. */
+static struct sl_value emit_updates(struct sl_shadow *s, struct sl_regcode *code, sl_index block, uint32_t sem,
+                                    sl_index outer, sl_index behind)
 {
   const struct sl_plan *plan = s->plan;
   const struct sl_kernel *kernel = plan->kernel;
@@ -401,8 +402,8 @@ static void count_loop(struct sl_shadow *s, sl_index loop, uint32_t u)
   sl_regcode_op(code, SL_OP_REG_ADD, use->sg, sl_value_vreg(use->sg), total);
 }
 
-/* An engine without an instruction in the loop, for which some of its semaphores are updated inside: true when it counted
- * them at once, false when it has to walk the loop. */
+/* An engine without an instruction in the loop, for which some of its semaphores are updated inside: true when it
+ * counted them at once, false when it has to walk the loop. */
 static bool count_at_once(struct sl_shadow *s, sl_index loop, uint32_t engine)
 {
   const struct sl_plan *plan = s->plan;
@@ -450,11 +451,13 @@ static sl_engines arrive(void *strategy, sl_index stmt, sl_engines engines)
   for (uint32_t g = s->groups_of_block[body]; g; g = s->groups.data[g].next)
     zero_line(&s->plan->code[s->groups.data[g].engine], &s->groups.data[g].past);
   for (uint32_t a = s->arrivals_of_block[body]; a; a = s->arrivals.data[a].next)
-    shift_line(code_of(s, s->arrivals.data[a].use), &s->arrivals.data[a].line, s->uses.data[s->arrivals.data[a].use].sg);
+    shift_line(code_of(s, s->arrivals.data[a].use), &s->arrivals.data[a].line,
+               s->uses.data[s->arrivals.data[a].use].sg);
   for (uint32_t t = s->trips_of_block[body]; t; t = s->trips.data[t].next)
     sl_regcode_set(&s->plan->code[s->trips.data[t].engine], s->trips.data[t].count, sl_value_int(0));
   sl_engines shells = 0;
-  for (sl_engines rest = waiters_on_updates_in(s, body) & engines & ~s->plan->presence.inside[body]; rest; rest &= rest - 1) {
+  for (sl_engines rest = waiters_on_updates_in(s, body) & engines & ~s->plan->presence.inside[body]; rest;
+       rest &= rest - 1) {
     uint32_t engine = sl_first_engine(rest);
     if (!count_at_once(s, stmt, engine))
       shells |= (sl_engines)1 << engine;

@@ -1,7 +1,8 @@
-/* shadow.h: what the strategy of shadow counters decides before it writes code (shadow_plan.c), and writes by (shadow.c).
+/* shadow.h: what the strategy of shadow counters decides before it writes code (shadow_plan.c), and writes by
+ * (shadow.c).
  *
- * An engine that waits on a semaphore keeps, in registers, what the semaphore will read once the producers have retired what they
- * have to. See shadow.c for the values, and docs/strategies.md.
+ * An engine that waits on a semaphore keeps, in registers, what the semaphore will read once the producers have retired
+ * what they have to. See shadow.c for the values, and docs/strategies.md.
  */
 #ifndef SL_SYNC_SHADOW_H
 #define SL_SYNC_SHADOW_H
@@ -27,14 +28,14 @@ struct sl_shadow_wait {
 /* Engine e waits on semaphore s. */
 struct sl_shadow_use {
   uint32_t engine, sem;
-  bool is_general;  /* sg counts; some wait needs sn */
-  bool is_grouped;  /* some wait is SL_NOW or SL_PAST; what follows is of these */
-  bool is_outside;  /* one of them is not in the block of the updates */
+  bool is_general; /* sg counts; some wait needs sn */
+  bool is_grouped; /* some wait is SL_NOW or SL_PAST; what follows is of these */
+  bool is_outside; /* one of them is not in the block of the updates */
   sl_vreg sg;
   uint32_t group;
-  int64_t least;    /* least offset */
-  uint32_t length;  /* largest distance that has a delay line */
-  uint32_t awaited; /* list of its producers */
+  int64_t least;             /* least offset */
+  uint32_t length;           /* largest distance that has a delay line */
+  uint32_t awaited;          /* list of its producers */
   uint32_t next, next_alike; /* of the same semaphore; of the same engine and block (align) */
 };
 
@@ -91,9 +92,9 @@ struct sl_shadow_group {
 
 struct sl_shadow {
   struct sl_plan *plan;
-  bool root_is_alone; /* no semaphore counts both in the root and in loops */
-  struct sl_shadow_wait *waits;       /* by edge */
-  sl_vec(struct sl_shadow_use) uses;  /* (from 1), as the others */
+  bool root_is_alone;                /* no semaphore counts both in the root and in loops */
+  struct sl_shadow_wait *waits;      /* by edge */
+  sl_vec(struct sl_shadow_use) uses; /* (from 1), as the others */
   sl_vec(struct sl_shadow_awaited) awaited;
   sl_vec(struct sl_shadow_delay) delays;
   sl_vec(struct sl_shadow_group) groups;
@@ -107,15 +108,15 @@ struct sl_shadow {
   sl_map updates_of;  /* (block, sem): sl_shadow_updates_in_block */
   uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
   uint32_t *arrivals_of_block, *trips_of_block;
-  uint64_t *room; /* by semaphore: its largest start value */
-  bool *repeats;  /* by block: it is the body of a loop, or inside one */
-  sl_vec(uint32_t) touched; /* semaphores of the run at hand */
-  uint32_t *in_run;         /* by semaphore: updates in the run at hand */
+  uint64_t *room;                 /* by semaphore: its largest start value */
+  bool *repeats;                  /* by block: it is the body of a loop, or inside one */
+  sl_vec(uint32_t) touched;       /* semaphores of the run at hand */
+  uint32_t *in_run;               /* by semaphore: updates in the run at hand */
   sl_vec(struct sl_value) values; /* thresholds of the consumer at hand */
 };
 
-/* Fills everything of a shadow whose plan has its semaphores, but for what the walk has at hand; raises their start values. Reports
- * the vectors it cuts. Linear in the tree and the edges, times the nesting depth. */
+/* Fills everything of a shadow whose plan has its semaphores, but for what the walk has at hand; raises their start
+ * values. Reports the vectors it cuts. Linear in the tree and the edges, times the nesting depth. */
 void sl_shadow_prepare(struct sl_shadow *shadow);
 
 /* N: the updates of a semaphore in one iteration of a block; 0 when a loop or branch in it makes them vary. */

@@ -1,20 +1,20 @@
-/* shadow_plan.c: what the strategy of shadow counters decides before it writes code: which form each threshold has, which
- * registers each engine keeps, where semaphores start. See shadow.c for the values.
+/* shadow_plan.c: what the strategy of shadow counters decides before it writes code: which form each threshold has,
+ * which registers each engine keeps, where semaphores start. See shadow.c for the values.
  *
  * Cheaper forms than sn and its delay lines, of the same values:
  *   - constant: a producer in the kernel's root runs once.
- *   - latest: a wait that a distance of 1 carries, ahead of its producer, in the innermost block around both, needs the latest
- *     instance, sn, where no visit starts anew (across visits, or in a loop that is visited once);
+ *   - latest: a wait that a distance of 1 carries, ahead of its producer, in the innermost block around both, needs the
+ *     latest instance, sn, where no visit starts anew (across visits, or in a loop that is visited once);
  *   - alias: when all updates of s stand in one run and p is the last, sn is always sg;
- *   - grouped: when all N updates of s stand in one run, in block P, then after n iterations of P it has start + N * n once
- *     everything has retired, and a wait of e on p, the K-th of them, that
+ *   - grouped: when all N updates of s stand in one run, in block P, then after n iterations of P it has start + N * n
+ *     once everything has retired, and a wait of e on p, the K-th of them, that
  *       is in P, carried by P at distance k:               start + N * (n - k) + K
  *       needs the latest instance and is not in P:         start + N * (n - 1) + K.
- *     These differ by constants: one register holds the least of them (bumped by N at the tail of P), and the others add the
- *     difference. Semaphores with the same P and N share it. Where a visit starts anew the distance k has a delay line of that
- *     register; its zeros read the difference, so s starts at the largest of these, and where n may be below k (or 1) at
- *     N * k - K at least: credits. Where N is 1, P belongs to a loop from 0 on that is visited once, and all the waits are in P,
- *     the loop's own variable is n, and there is no register.
+ *     These differ by constants: one register holds the least of them (bumped by N at the tail of P), and the others add
+ *     the difference. Semaphores with the same P and N share it. Where a visit starts anew the distance k has a delay
+ *     line of that register; its zeros read the difference, so s starts at the largest of these, and where n may be
+ *     below k (or 1) at N * k - K at least: credits. Where N is 1, P belongs to a loop from 0 on that is visited once,
+ *     and all the waits are in P, the loop's own variable is n, and there is no register.
  * An engine that needs sg of a semaphore anyway has only the waits grouped that else would have a delay line.
  */
 #include "sync/shadow.h"
@@ -25,8 +25,8 @@
 
 /* ---- what each edge needs ---- */
 
-/* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number, unless its semaphore is
- * updated inside loops too. */
+/* A producer in the root runs exactly once and is awaited at distance 0 alone: its value is a number, unless its
+ * semaphore is updated inside loops too. */
 static bool is_constant(const struct sl_shadow *s, const struct sl_edge *edge)
 {
   const struct sl_plan *plan = s->plan;
@@ -63,14 +63,14 @@ static bool goes_on(const struct sl_shadow *s, const struct sl_edge *edge)
   return edge->across || is_visited_once(s, edge->block);
 }
 
-/* Whether the latest instance of the producer is what the consumer needs, unless both are in one block below the carrying one. */
+/* Whether the latest instance of the producer is what the consumer needs, unless both are in one block below the
+ * carrying one. */
 static bool needs_latest(const struct sl_shadow *s, const struct sl_edge *edge)
 {
   const struct sl_plan *plan = s->plan;
-  return edge->k == 0 ||
-         (edge->k == 1 && goes_on(s, edge) &&
-          plan->stmt[edge->consumer].position < plan->stmt[edge->producer].position &&
-          edge->block == sl_common_block(plan->kernel, edge->producer, edge->consumer));
+  return edge->k == 0 || (edge->k == 1 && goes_on(s, edge) &&
+                          plan->stmt[edge->consumer].position < plan->stmt[edge->producer].position &&
+                          edge->block == sl_common_block(plan->kernel, edge->producer, edge->consumer));
 }
 
 /* The same where sn has it: it is set before the first instruction of the producer's run. */
@@ -104,8 +104,8 @@ static int64_t offset_of(const struct sl_shadow *s, const struct sl_edge *edge)
   return (int64_t)s->plan->stmt[edge->producer].place_in_run - back * s->plan->sems.data[sem_of(s, edge)].updates;
 }
 
-/* How far each semaphore may be ahead at the start: what it can count to, less its updates; where their number is not known, a
- * share of it. Registers hold 32 bits. */
+/* How far each semaphore may be ahead at the start: what it can count to, less its updates; where their number is not
+ * known, a share of it. Registers hold 32 bits. */
 static void find_room(struct sl_shadow *s)
 {
   enum { SHARE = 16 };
@@ -273,7 +273,8 @@ static void put_vector(struct sl_shadow *s, uint32_t u, const struct sl_edge *ed
   }
 }
 
-/* No threshold of a group is below 0, and what a delay line's zero reads, with the difference added, must still pass. */
+/* No threshold of a group is below 0, and what a delay line's zero reads, with the difference added, must still pass.
+ * */
 static void give_credits(struct sl_shadow *s, const uint32_t *use_of)
 {
   const struct sl_plan *plan = s->plan;
@@ -337,8 +338,9 @@ static uint32_t first_value(const struct sl_shadow *s, const struct sl_shadow_us
   return (uint32_t)(s->plan->sems.data[use->sem].start + use->least);
 }
 
-/* Start values are free as long as they are not too small: they are raised so that what an engine counts in equal steps in one
- * block has one least threshold, which takes no addition. `first` begins their list; `is_fixed`: by semaphore. */
+/* Start values are free as long as they are not too small: they are raised so that what an engine counts in equal steps
+ * in one block has one least threshold, which takes no addition. `first` begins their list; `is_fixed`: by semaphore.
+ * */
 static void align(struct sl_shadow *s, uint32_t u, uint32_t first, bool *is_fixed)
 {
   const struct sl_plan *plan = s->plan;
@@ -369,7 +371,7 @@ static void align_starts(struct sl_shadow *s)
 {
   enum { MOST_ALIKE = 2000 /* quadratic: beyond that additions are not what matters */ };
   sl_heap *heap = s->plan->heap;
-  sl_map first_of = { 0 }; /* (engine, block) -> first of the list */
+  sl_map first_of = { 0 };                                            /* (engine, block) -> first of the list */
   uint32_t *alike = sl_heap_calloc(heap, s->uses.len, sizeof *alike); /* by first: length of the list */
   bool *is_fixed = sl_heap_calloc(heap, s->plan->sems.len, sizeof *is_fixed);
   for (uint32_t u = s->uses.len; u-- > 1;) {
@@ -410,8 +412,9 @@ static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
                   sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
 }
 
-/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and %dl_<block>_<stream>_<k>.
- * Delay lines across visits: %da_...; of a vector's inner loop %at_<loop>_<stream>_<visits ago> and %h_<loop>. */
+/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and
+ * %dl_<block>_<stream>_<k>. Delay lines across visits: %da_...; of a vector's inner loop %at_<loop>_<stream>_<visits
+ * ago> and %h_<loop>. */
 sl_name sl_shadow_register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
 {
   const struct sl_shadow *s = state;
@@ -449,13 +452,13 @@ sl_name sl_shadow_register_name(void *state, const struct sl_regcode *code, stru
     const struct sl_shadow_arrivals *arrivals = &s->arrivals.data[role.index];
     uint32_t sem = s->uses.data[arrivals->use].sem;
     bool is_named = plan->sems.data[sem].block == arrivals->block && !plan->sems.data[sem].producer;
-    sl_buf_printf(&buf, "at_%s%s", is_named ? "" : sl_plan_block_name(plan, arrivals->block, buffer), is_named ? "" : "_");
+    sl_buf_printf(&buf, "at_%s%s", is_named ? "" : sl_plan_block_name(plan, arrivals->block, buffer),
+                  is_named ? "" : "_");
     add_sem(&buf, plan, sem);
     sl_buf_printf(&buf, "_%u", role.number - 1);
     break;
   }
-  case ROLE_TRIPS:
-    sl_buf_printf(&buf, "h_%s", sl_plan_block_name(plan, s->trips.data[role.index].block, buffer));
+  case ROLE_TRIPS: sl_buf_printf(&buf, "h_%s", sl_plan_block_name(plan, s->trips.data[role.index].block, buffer));
   }
   sl_name name = sl_names_add(&plan->program->names, &plan->program->heap, buf.data, buf.len);
   sl_heap_free(plan->heap, buf.data);
@@ -512,17 +515,18 @@ static void make_vector_registers(struct sl_shadow *s)
     make_line(&s->arrivals.data[a].line, code_of(s, s->arrivals.data[a].use), ROLE_ARRIVAL, a);
   for (uint32_t t = 1; t < s->trips.len; t++)
     s->trips.data[t].count =
-      sl_regcode_vreg(&s->plan->code[s->trips.data[t].engine], (struct sl_vreg_role){ ROLE_TRIPS, t, 0 });
+        sl_regcode_vreg(&s->plan->code[s->trips.data[t].engine], (struct sl_vreg_role){ ROLE_TRIPS, t, 0 });
 }
 
-/* The group that counts what this use needs, made if it is new; groups of one engine and block are few. What has delay lines needs
- * the very first value, which its credit is for. */
+/* The group that counts what this use needs, made if it is new; groups of one engine and block are few. What has delay
+ * lines needs the very first value, which its credit is for. */
 static uint32_t put_group(struct sl_shadow *s, uint32_t u)
 {
   const struct sl_shadow_use *use = &s->uses.data[u];
   const struct sl_plan_sem *sem = &s->plan->sems.data[use->sem];
-  struct sl_shadow_group wanted = { .engine = use->engine, .step = sem->updates, .first = first_value(s, use),
-                                    .block = sem->only_block, .sem = use->sem };
+  struct sl_shadow_group wanted = {
+    .engine = use->engine, .step = sem->updates, .first = first_value(s, use), .block = sem->only_block, .sem = use->sem
+  };
   for (uint32_t g = s->groups_of_block[wanted.block]; g; g = s->groups.data[g].next) {
     struct sl_shadow_group *group = &s->groups.data[g];
     bool is_free = use->length == 0 && (group->past.length == 0 || wanted.first > group->first);
@@ -537,8 +541,8 @@ static uint32_t put_group(struct sl_shadow *s, uint32_t u)
   return s->groups.len - 1;
 }
 
-/* Whether the loop's variable is the number of its iterations so far, in all. What is added to it is computed once for all waits
- * of an iteration by the clean-ups; without them a register costs less. */
+/* Whether the loop's variable is the number of its iterations so far, in all. What is added to it is computed once for
+ * all waits of an iteration by the clean-ups; without them a register costs less. */
 static bool is_loop_variable(const struct sl_shadow *s, const struct sl_shadow_group *group)
 {
   enum { NEEDED = SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_INVARIANT };
