@@ -282,23 +282,11 @@ static char *version_of(const char *path)
   return name;
 }
 
-/* Parameters keep the defaults that are written: the simulation is given its own. */
-static int load(sluice_program **program, const struct cli_call *call, const char *path, const sluice_targets *targets)
-{
-  struct cli_text text;
-  *program = NULL;
-  if (!cli_read(&text, path))
-    return CLI_BAD;
-  int code = cli_load_as_written(program, call, &text, cli_is_json(call, path));
-  free(text.data);
-  return code == CLI_DONE ? cli_exit_code(sluice_program_verify(*program, targets, &cli_sink)) : code;
-}
-
 static int simulate_file(struct sim *sim, const char *path)
 {
   sluice_program *program;
   bool is_one = sim->call->argument_count == 1;
-  int code = load(&program, sim->call, path, sim->targets);
+  int code = cli_load_verified(&program, sim->call, path, sim->targets);
   if (code != CLI_DONE)
     return code;
   char *version = version_of(path);
@@ -320,7 +308,7 @@ static int simulate_files(struct sim *sim)
 {
   sluice_program *against = NULL;
   const char *other = cli_value_of(sim->call, "against");
-  int code = other ? load(&against, sim->call, other, sim->targets) : CLI_DONE;
+  int code = other ? cli_load_verified(&against, sim->call, other, sim->targets) : CLI_DONE;
   sim->options.against = against;
   for (size_t i = 0; i < sim->call->argument_count && code == CLI_DONE; i++)
     code = simulate_file(sim, sim->call->arguments[i]);
