@@ -40,13 +40,8 @@
 
 static bool surely_runs(const struct sl_param_values *values, const struct sl_loop *loop)
 {
-  if (!loop->has_range || loop->while_cond.count || loop->divergent)
-    return false;
-  struct sl_constant lo = loop->lo ? sl_eval_params(values, loop->lo) : sl_constant_of(0);
-  struct sl_constant hi = sl_eval_params(values, loop->hi);
-  struct sl_constant step = loop->step ? sl_eval_params(values, loop->step) : sl_constant_of(1);
-  return lo.state == SL_CONST_KNOWN && hi.state == SL_CONST_KNOWN && step.state == SL_CONST_KNOWN && step.value > 0 &&
-         lo.value < hi.value;
+  uint64_t trips;
+  return !loop->while_cond.count && !loop->divergent && sl_eval_trips(values, loop, &trips) && trips > 0;
 }
 
 struct numbering {

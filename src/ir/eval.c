@@ -135,3 +135,17 @@ struct sl_constant sl_eval_params(const struct sl_param_values *values, sl_index
 {
   return sl_eval(values->kernel, expr, lookup_param, (void *)(uintptr_t)values);
 }
+
+bool sl_eval_trips(const struct sl_param_values *values, const struct sl_loop *loop, uint64_t *trips)
+{
+  if (!loop->has_range)
+    return false;
+  struct sl_constant lo = loop->lo ? sl_eval_params(values, loop->lo) : sl_constant_of(0);
+  struct sl_constant hi = sl_eval_params(values, loop->hi);
+  struct sl_constant step = loop->step ? sl_eval_params(values, loop->step) : sl_constant_of(1);
+  if (lo.state != SL_CONST_KNOWN || hi.state != SL_CONST_KNOWN || step.state != SL_CONST_KNOWN || step.value <= 0)
+    return false;
+  /* unsigned: hi - lo of two 64-bit numbers fits when hi > lo */
+  *trips = hi.value > lo.value ? ((uint64_t)hi.value - (uint64_t)lo.value - 1) / (uint64_t)step.value + 1 : 0;
+  return true;
+}

@@ -109,7 +109,7 @@ struct sl_shadow {
   uint32_t *uses_of_sem, *awaited_of_stmt, *delays_of_block, *groups_of_block; /* heads of the lists */
   uint32_t *arrivals_of_block, *trips_of_block;
   uint64_t *room;                 /* by semaphore: its largest start value */
-  bool *repeats;                  /* by block: it is the body of a loop, or inside one */
+  bool *repeats;                  /* by block: it may run more than once */
   sl_vec(uint32_t) touched;       /* semaphores of the run at hand */
   uint32_t *in_run;               /* by semaphore: updates in the run at hand */
   sl_vec(struct sl_value) values; /* thresholds of the consumer at hand */

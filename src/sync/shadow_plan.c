@@ -22,6 +22,7 @@
 #include <assert.h>
 
 #include "base/prefetch.h"
+#include "ir/eval.h"
 
 /* ---- what each edge needs ---- */
 
@@ -34,16 +35,21 @@ static bool is_constant(const struct sl_shadow *s, const struct sl_edge *edge)
          (s->root_is_alone || plan->sems.data[plan->stmt[edge->producer].update_sem].only_root);
 }
 
+/* Static parameters have the values that the dependences were found for. */
 static void find_repeats(struct sl_shadow *s)
 {
   const struct sl_kernel *kernel = s->plan->kernel;
+  struct sl_param_values values;
+  sl_param_values_init(&values, s->plan->heap, kernel, true);
   s->repeats = sl_heap_calloc(s->plan->heap, kernel->blocks.len, sizeof *s->repeats);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
+    bool repeats = s->repeats[kernel->stmts.data[at].block];
     if (kernel->stmts.data[at].kind == SL_STMT_LOOP) {
-      s->repeats[sl_stmt_loop(kernel, at)->body] = true;
+      const struct sl_loop *loop = sl_stmt_loop(kernel, at);
+      uint64_t trips;
+      s->repeats[loop->body] = repeats || !sl_eval_trips(&values, loop, &trips) || trips > 1;
     } else if (kernel->stmts.data[at].kind == SL_STMT_IF) {
       const struct sl_branch *branch = sl_stmt_branch(kernel, at);
-      bool repeats = s->repeats[kernel->stmts.data[at].block];
       s->repeats[branch->then_block] = repeats;
       if (branch->else_block)
         s->repeats[branch->else_block] = repeats;
