@@ -1,8 +1,9 @@
-/* test_regcode.c: folding and stripping of register code (sync/regcode.h): what disappears, and what must stay. Random code
- * is run before and after, and every wait must see the same threshold. */
+/* test_regcode.c: the clean-ups of register code (sync/regcode.h, sync/cleanup.h): what disappears, and what must stay.
+ * Random code is run before and after, and every wait must see the same threshold. */
 #include "unit.h"
 
 #include "base/hash.h"
+#include "sync/cleanup.h"
 #include "sync/regcode.h"
 
 static struct sl_regcode make_code(sl_heap *heap)
@@ -134,10 +135,11 @@ static void test_a_delay_line_stays_whole(void **state)
 
 /* ---- random code, run before and after ---- */
 
-enum { VREGS = 5, MOST_WAITS = 4096 };
+enum { VREGS = 5, MOST_WAITS = 4096, MOST_VREGS = 4096, PARAMETER = 10 /* names: loop variables are 1, 2, ... */ };
 
 struct machine {
-  uint32_t value[VREGS + 1];
+  const uint32_t *color; /* by vreg: the place of a temporary, when it has been given one */
+  uint32_t value[2 * MOST_VREGS], name[PARAMETER + 1];
   uint32_t seen[MOST_WAITS], count;
   uint64_t random;
 };
@@ -148,9 +150,17 @@ static uint32_t draw(uint64_t *random, uint32_t below)
   return (uint32_t)(sl_hash_mix(*random) % below);
 }
 
+static uint32_t place_of(const struct machine *m, sl_vreg vreg)
+{
+  assert_true(vreg < MOST_VREGS);
+  return m->color && m->color[vreg] ? MOST_VREGS + m->color[vreg] : vreg;
+}
+
 static uint32_t read_value(const struct machine *m, struct sl_value value)
 {
-  return value.kind == SL_VALUE_VREG ? m->value[value.value] : value.value;
+  if (value.kind == SL_VALUE_NAME)
+    return m->name[value.value];
+  return value.kind == SL_VALUE_VREG ? m->value[place_of(m, value.value)] : value.value;
 }
 
 /* Loops run 0 to 2 times and branches go either way, by the machine's own random sequence. */
@@ -159,8 +169,11 @@ static void run(struct machine *m, const struct sl_regcode *code, uint32_t from,
   for (uint32_t i = from; i < to; i++) {
     const struct sl_code *item = &code->code.data[i];
     if (item->kind == SL_CODE_LOOP) {
-      for (uint32_t trips = draw(&m->random, 3); trips > 0; trips--)
+      uint32_t trips = draw(&m->random, 3);
+      for (uint32_t trip = 0; trip < trips; trip++) {
+        m->name[item->dst] = trip;
         run(m, code, i + 1, item->pair);
+      }
       i = item->pair;
     } else if (item->kind == SL_CODE_IF) {
       uint32_t end = code->code.data[item->pair].pair;
@@ -174,46 +187,85 @@ static void run(struct machine *m, const struct sl_regcode *code, uint32_t from,
         m->seen[m->count++] = read_value(m, item->a);
     } else if (!item->dead) {
       uint32_t a = read_value(m, item->a), b = read_value(m, item->b);
+      uint32_t *value = &m->value[place_of(m, item->dst)];
       switch (item->op) {
-      case SL_OP_REG_SET: m->value[item->dst] = a; break;
-      case SL_OP_REG_ADD: m->value[item->dst] = a + b; break;
-      case SL_OP_REG_SUB: m->value[item->dst] = a - b; break;
-      case SL_OP_REG_MUL: m->value[item->dst] = a * b; break;
-      default: m->value[item->dst] = a > b; break;
+      case SL_OP_REG_SET: *value = a; break;
+      case SL_OP_REG_ADD: *value = a + b; break;
+      case SL_OP_REG_SUB: *value = a - b; break;
+      case SL_OP_REG_MUL: *value = a * b; break;
+      default: *value = a > b; break;
       }
     }
   }
 }
 
-static struct sl_value random_value(uint64_t *random)
+/* Of the loops around, `loops`, bit by variable, the variables are known. */
+static struct sl_value random_value(uint64_t *random, uint32_t loops)
 {
-  return draw(random, 2) ? sl_value_vreg(1 + draw(random, VREGS)) : sl_value_int(draw(random, 3));
+  uint32_t name = 1 + draw(random, 4);
+  switch (draw(random, 6)) {
+  case 0: return (struct sl_value){ SL_VALUE_NAME, loops >> name & 1 ? name : PARAMETER };
+  case 1:
+  case 2: return sl_value_int(draw(random, 3));
+  default: return sl_value_vreg(1 + draw(random, VREGS));
+  }
 }
 
-static void random_code(struct sl_regcode *code, uint64_t *random, uint32_t length, uint32_t depth)
+/* A wait for what takes two temporaries. */
+static void random_wait(struct sl_regcode *code, uint64_t *random, uint32_t loops)
+{
+  static const enum sl_opcode ops[] = { SL_OP_REG_ADD, SL_OP_REG_SUB, SL_OP_REG_MUL, SL_OP_REG_GT };
+  sl_regcode_release(code);
+  struct sl_value value = sl_regcode_value(code, ops[draw(random, 4)], random_value(random, loops), random_value(random, loops));
+  value = sl_regcode_value(code, ops[draw(random, 4)], value, random_value(random, loops));
+  sl_regcode_wait(code, 1, 1, value);
+}
+
+static void random_code(struct sl_regcode *code, uint64_t *random, uint32_t length, uint32_t depth, uint32_t loops)
 {
   static const enum sl_opcode ops[] = { SL_OP_REG_SET, SL_OP_REG_SET, SL_OP_REG_ADD, SL_OP_REG_SUB,
                                         SL_OP_REG_MUL, SL_OP_REG_GT };
   for (uint32_t i = 0; i < length; i++) {
     uint32_t choice = draw(random, depth < 3 ? 10 : 8);
-    if (choice < 5) {
+    if (choice < 4) {
       enum sl_opcode op = ops[draw(random, 6)];
-      struct sl_value b = op == SL_OP_REG_SET ? sl_value_int(0) : random_value(random);
-      sl_regcode_op(code, op, 1 + draw(random, VREGS), random_value(random), b);
+      struct sl_value b = op == SL_OP_REG_SET ? sl_value_int(0) : random_value(random, loops);
+      sl_regcode_op(code, op, 1 + draw(random, VREGS), random_value(random, loops), b);
+    } else if (choice < 6) {
+      sl_regcode_wait(code, 1, 1, random_value(random, loops));
     } else if (choice < 8) {
-      sl_regcode_wait(code, 1, 1, random_value(random));
+      random_wait(code, random, loops);
     } else if (choice == 8) {
-      sl_regcode_open_loop(code, 0);
-      random_code(code, random, 1 + draw(random, 5), depth + 1);
+      sl_regcode_open_loop(code, depth + 1);
+      random_code(code, random, 1 + draw(random, 5), depth + 1, loops | 1u << (depth + 1));
       sl_regcode_close_loop(code);
     } else {
       sl_regcode_open_if(code);
-      random_code(code, random, draw(random, 5), depth + 1);
+      random_code(code, random, draw(random, 5), depth + 1, loops);
       sl_regcode_else(code);
-      random_code(code, random, draw(random, 5), depth + 1);
+      random_code(code, random, draw(random, 5), depth + 1, loops);
       sl_regcode_close_if(code);
     }
   }
+}
+
+/* Some of the clean-ups, in their order; those that let values live longer give the temporaries places. */
+static const uint32_t *clean_up_some(struct sl_regcode *code, uint64_t *random)
+{
+  uint32_t *color = sl_heap_calloc(code->heap, code->roles.len, sizeof *color);
+  bool common = draw(random, 2), invariant = draw(random, 2);
+  if (draw(random, 2))
+    sl_regcode_fold(code);
+  if (common)
+    sl_cleanup_common(code, 1, true, false);
+  if (invariant && sl_cleanup_invariant(code, draw(random, 2) ? UINT32_MAX : draw(random, 12)) && common)
+    sl_cleanup_common(code, 1, true, false);
+  if (draw(random, 4))
+    sl_regcode_strip(code);
+  uint32_t count = sl_cleanup_registers(code, color);
+  for (sl_vreg vreg = 1; vreg < code->roles.len; vreg++)
+    assert_true(color[vreg] <= count);
+  return color;
 }
 
 static void test_random_code_means_the_same(void **state)
@@ -223,15 +275,20 @@ static void test_random_code_means_the_same(void **state)
     struct sl_regcode code = make_code(*state);
     for (uint32_t v = 0; v < VREGS; v++)
       sl_regcode_set(&code, new_vreg(&code), sl_value_int(v % 3));
-    random_code(&code, &random, 6, 0);
+    random_code(&code, &random, 6, 0, 0);
     static struct machine before[4], after;
     for (uint32_t way = 0; way < 4; way++) {
-      before[way] = (struct machine){ .random = random + way };
+      memset(&before[way], 0, sizeof before[way]);
+      before[way].random = random + way;
+      before[way].name[PARAMETER] = 2;
       run(&before[way], &code, 0, code.code.len);
     }
-    clean_up(&code);
+    uint64_t wanted = random;
+    const uint32_t *color = clean_up_some(&code, &wanted);
     for (uint32_t way = 0; way < 4; way++) {
       memset(&after, 0xa5, sizeof after); /* a register whose start value went missing shows */
+      after.color = color;
+      after.name[PARAMETER] = 2;
       after.count = 0;
       after.random = random + way;
       run(&after, &code, 0, code.code.len);
