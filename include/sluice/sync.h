@@ -21,7 +21,8 @@ enum sluice_alloc {
 
 /** Which instructions share a semaphore, for SLUICE_ALLOC_SHADOW. */
 enum sluice_counters {
-  /** Those of one loop body and stream; none as far as half of the target's semaphores go, inner loops first. */
+  /** As few as the target has semaphores for, inner loops first: none while half of them are enough, those of one loop
+   * body and stream, those of one stream. */
   SLUICE_COUNTERS_AUTO = 0,
   SLUICE_COUNTERS_LOOP,        /**< those of one loop body and stream */
   SLUICE_COUNTERS_INSTRUCTION, /**< none */

@@ -23,7 +23,7 @@ const struct cli_option cli_sync_options[] = {
   { "alloc", 0, CLI_STRATEGY, "STRATEGY", "how waits are made (default shadow)" },
   { "counters", 0, CLI_COUNTERS, "SHARING",
     "with --alloc=shadow, who shares a semaphore: instruction, none; loop, the instructions of one loop and stream; "
-    "engine, those of one stream; auto (the default), none as far as there are semaphores, else as loop" },
+    "engine, those of one stream; auto (the default), as few as there are semaphores for" },
   { "cleanup", 0, CLI_CLEANUPS, "NAME,...",
     "clean-ups of the code that computes thresholds (default all; none is the published setting)" },
   { "resync", 0, CLI_FLAG, NULL, "strip the synchronization that is there first, instead of refusing the kernel" },

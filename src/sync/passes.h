@@ -14,8 +14,8 @@ void sl_strip_synchronization(sl_program *program, struct sl_kernel *kernel);
 /* The registers that stay then, as a set of names: those that bounds, conditions and operands name, and what they come from. */
 void sl_find_own_registers(sl_map *own, sl_heap *heap, const struct sl_kernel *kernel);
 
-/* Which instructions share a semaphore: those of one block and stream, none, those of one stream; or those of one block and
- * stream where otherwise there would be too many. */
+/* Which instructions share a semaphore: those of one block and stream, none, those of one stream; or as few as there are
+ * semaphores for (plan.c). */
 enum sl_sharing { SL_SHARE_BLOCK, SL_SHARE_NOTHING, SL_SHARE_STREAM, SL_SHARE_SPARINGLY };
 
 /* What a strategy works on. */

@@ -223,10 +223,21 @@ static void note_inside(struct sl_plan *plan, sl_index block, uint32_t sem)
   }
 }
 
+/* ---- how much is shared when there are not semaphores enough ---- */
+
 /* The awaited instructions of one block and stream. */
 struct party {
   sl_index block;
   uint32_t depth, number, producers;
+  uint8_t sharing; /* enum sl_sharing */
+};
+
+struct parties {
+  const struct sl_plan *plan;
+  const bool *awaited; /* by statement */
+  sl_map number_of;    /* (block, stream) */
+  sl_vec(struct party) list;
+  uint32_t streams;
 };
 
 static int compare_parties(const void *x, const void *y)
@@ -245,45 +256,83 @@ static uint32_t depth_of(const struct sl_kernel *kernel, sl_index block)
   return depth;
 }
 
-/* Which of the statements `awaited` get a semaphore of their own: the parties that there is room for, the innermost first. In the
- * root nothing would be won: thresholds are numbers there. `own`, by statement, is set. */
-static void give_own(const struct sl_plan *plan, const bool *awaited, bool *own)
+static uint32_t *number_of_party(struct parties *parties, sl_index stmt, bool *is_new)
 {
-  enum { MOST = 512 /* parties that are larger share all the same: tables are searched that hold all the semaphores of a block */ };
+  const struct sl_plan *plan = parties->plan;
+  uint64_t key = sl_map_pair(plan->kernel->stmts.data[stmt].block, sl_plan_retires(plan, stmt));
+  return sl_map_put(&parties->number_of, plan->heap, key, is_new);
+}
+
+static void find_parties(struct parties *parties)
+{
+  const struct sl_plan *plan = parties->plan;
   const struct sl_kernel *kernel = plan->kernel;
-  sl_map party_of = { 0 }; /* (block, stream) -> index + 1 */
-  sl_vec(struct party) parties = { 0 };
-  uint32_t used = kernel->sems.len - 1u;
+  bool *has_party = sl_heap_calloc(plan->heap, kernel->streams.len + 1u, sizeof *has_party);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at)) {
-    if (!awaited[at])
+    if (!parties->awaited[at])
       continue;
     bool is_new;
-    sl_index block = kernel->stmts.data[at].block;
-    uint32_t *party = sl_map_put(&party_of, plan->heap, sl_map_pair(block, sl_plan_retires(plan, at)), &is_new);
+    uint32_t *number = number_of_party(parties, at, &is_new);
     if (is_new) {
-      *party = parties.len + 1;
-      sl_vec_add(plan->heap, &parties, ((struct party){ block, depth_of(kernel, block), *party - 1, 0 }));
+      sl_index block = kernel->stmts.data[at].block;
+      *number = parties->list.len;
+      sl_vec_add(plan->heap, &parties->list, ((struct party){ block, depth_of(kernel, block), *number, 0, SL_SHARE_BLOCK }));
+      parties->streams += !has_party[sl_plan_retires(plan, at)];
+      has_party[sl_plan_retires(plan, at)] = true;
     }
-    parties.data[*party - 1].producers++;
+    parties->list.data[*number].producers++;
   }
-  used += parties.len;
-  uint32_t usable = sl_target_usable_sems(plan->target), room = usable / 2 < MOST ? usable / 2 : MOST;
-  bool *is_split = sl_heap_calloc(plan->heap, parties.len + 1u, sizeof *is_split);
-  if (parties.len)
-    qsort(parties.data, parties.len, sizeof *parties.data, compare_parties);
-  for (uint32_t p = 0; p < parties.len; p++) {
-    const struct party *party = &parties.data[p];
-    if (party->block == kernel->root || used + party->producers - 1 > room)
+  sl_heap_free(plan->heap, has_party);
+}
+
+/* With one semaphore for each party there are too many: one for each stream, and for parties as far as they go. */
+static void merge(struct parties *parties, uint32_t usable)
+{
+  uint32_t left = usable > parties->streams ? usable - parties->streams : 0;
+  for (uint32_t p = 0; p < parties->list.len; p++) {
+    struct party *party = &parties->list.data[p];
+    party->sharing = left > 0 ? SL_SHARE_BLOCK : SL_SHARE_STREAM;
+    left -= left > 0;
+  }
+}
+
+/* Members of parties get semaphores of their own while half of the usable ones are enough. In the root nothing would be won:
+ * thresholds are numbers there. */
+static void split(struct parties *parties, uint32_t usable)
+{
+  enum { MOST = 512 /* tables are searched that hold all the semaphores of a block */ };
+  uint32_t room = usable / 2 < MOST ? usable / 2 : MOST, used = parties->list.len;
+  for (uint32_t p = 0; p < parties->list.len; p++) {
+    struct party *party = &parties->list.data[p];
+    if (party->block == parties->plan->kernel->root || used + party->producers - 1 > room)
       continue;
     used += party->producers - 1;
-    is_split[party->number] = party->producers > 1;
+    party->sharing = party->producers > 1 ? SL_SHARE_NOTHING : SL_SHARE_BLOCK;
   }
+}
+
+/* Fills `sharing` by statement awaited. Inner parties come first, then those of the text. */
+static void choose_sharing(const struct sl_plan *plan, const bool *awaited, uint8_t *sharing)
+{
+  const struct sl_kernel *kernel = plan->kernel;
+  struct parties parties = { .plan = plan, .awaited = awaited };
+  find_parties(&parties);
+  uint32_t count = parties.list.len, usable = sl_target_usable_sems(plan->target);
+  if (count)
+    qsort(parties.list.data, count, sizeof *parties.list.data, compare_parties);
+  if (count > usable)
+    merge(&parties, usable);
+  else
+    split(&parties, usable);
+  uint8_t *by_number = sl_heap_calloc(plan->heap, count + 1u, sizeof *by_number);
+  for (uint32_t p = 0; p < count; p++)
+    by_number[parties.list.data[p].number] = parties.list.data[p].sharing;
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
-      own[at] = is_split[*sl_map_get(&party_of, sl_map_pair(kernel->stmts.data[at].block, sl_plan_retires(plan, at))) - 1];
-  sl_heap_free(plan->heap, is_split);
-  sl_vec_free(plan->heap, &parties);
-  sl_map_free(&party_of, plan->heap);
+      sharing[at] = by_number[*number_of_party(&parties, at, NULL)];
+  sl_heap_free(plan->heap, by_number);
+  sl_vec_free(plan->heap, &parties.list);
+  sl_map_free(&parties.number_of, plan->heap);
 }
 
 static uint32_t semaphore_for(struct sl_plan *plan, sl_map *by_key, sl_index producer, enum sl_sharing sharing)
@@ -356,13 +405,14 @@ void sl_plan_share(struct sl_plan *plan, enum sl_sharing sharing, bool across_ba
     awaited[plan->edges.data[i].producer] = true;
   }
   const struct sl_kernel *kernel = plan->kernel;
-  bool *own = sl_heap_calloc(plan->heap, kernel->stmts.len, sizeof *own);
+  uint8_t *chosen = sl_heap_alloc(plan->heap, kernel->stmts.len);
+  memset(chosen, (int)sharing, kernel->stmts.len);
   if (sharing == SL_SHARE_SPARINGLY)
-    give_own(plan, awaited, own);
+    choose_sharing(plan, awaited, chosen);
   for (sl_index at = sl_walk_first(kernel, kernel->root); at; at = sl_walk_next(kernel, kernel->root, at))
     if (awaited[at])
-      plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, own[at] ? SL_SHARE_NOTHING : sharing);
-  sl_heap_free(plan->heap, own);
+      plan->stmt[at].update_sem = semaphore_for(plan, &by_key, at, (enum sl_sharing)chosen[at]);
+  sl_heap_free(plan->heap, chosen);
   count_places(plan, across_barriers);
   sl_map_free(&by_key, plan->heap);
   sl_heap_free(plan->heap, awaited);

@@ -469,7 +469,7 @@ int sl_allocate_shadow(const struct sl_allocation *allocation)
 {
   static const struct sl_walk_rules rules = { start_block, do_run, arrive, end_block };
   struct sl_plan plan = sl_plan_of(allocation);
-  struct sl_shadow s = { .plan = &plan, .root_is_alone = allocation->sharing != SL_SHARE_STREAM };
+  struct sl_shadow s = { .plan = &plan };
   plan.register_name = sl_shadow_register_name;
   plan.state = &s;
   sl_plan_prepare(&plan, false);

@@ -654,6 +654,9 @@ void sl_shadow_prepare(struct sl_shadow *s)
   (void)sl_vec_push(heap, &s->groups);
   (void)sl_vec_push(heap, &s->arrivals);
   (void)sl_vec_push(heap, &s->trips);
+  s->root_is_alone = true;
+  for (uint32_t sem = 1; sem < s->plan->sems.len; sem++)
+    s->root_is_alone &= s->plan->sems.data[sem].only_block != SL_NONE;
   cut_vectors(s);
   find_repeats(s);
   find_room(s);

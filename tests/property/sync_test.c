@@ -45,7 +45,7 @@ static const struct strategy {
                              { SLUICE_ALLOC_BARRIER, "barrier", false, false } };
 
 struct campaign_state {
-  const sluice_targets *targets;
+  const sluice_targets *targets, *few; /* few: with semaphores for the streams and little more */
   bool show; /* print the synchronized kernels that fail */
   uint64_t kernels, accepted[STRATEGIES], refused[STRATEGIES], runs, steps, instances, long_references, undecided;
   uint64_t mutants[MUTATIONS], caught[MUTATIONS];
@@ -131,7 +131,9 @@ static bool synchronize(struct subject *subject, unsigned s)
     options.cleanups = draw(subject, 2) ? SLUICE_CLEANUP_NONE : (unsigned)draw(subject, SLUICE_CLEANUP_ALL + 1);
     options.counters = (enum sluice_counters)draw(subject, SLUICE_COUNTERS_ENGINE + 1);
   }
-  int status = sluice_sync(&subject->synced[s], subject->input, state->targets, &options, &sink);
+  bool has_few = options.counters == SLUICE_COUNTERS_AUTO && strategy->alloc == SLUICE_ALLOC_SHADOW && draw(subject, 4) == 0;
+  const sluice_targets *targets = has_few ? state->few : state->targets;
+  int status = sluice_sync(&subject->synced[s], subject->input, targets, &options, &sink);
   if (status == SLUICE_E_ANSWER && strategy->may_refuse) {
     state->refused[s]++;
     if (sl_all_published(kernel_of(subject->original)))
@@ -461,16 +463,28 @@ static double share(uint64_t part, uint64_t whole)
   return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* The kernels have at most five engines and three queues. */
+static bool load_few(sluice_targets *targets)
+{
+  static const char text[] = "target generic \"few semaphores\" like generic {\n"
+                             "  semaphores {\n    count 8 assumed\n    reserved 0 assumed\n  }\n}\n"
+                             "target generic-weak \"few semaphores\" like generic-weak {\n"
+                             "  semaphores {\n    count 8 assumed\n    reserved 0 assumed\n  }\n}\n";
+  struct sl_messages messages;
+  sluice_sink sink = sl_messages_sink(&messages);
+  return sluice_targets_load(targets, "few.target", text, sizeof text - 1, &sink) == SLUICE_OK;
+}
+
 int main(int argc, char **argv)
 {
   struct sl_campaign campaign;
   sl_campaign_options(&campaign, argc, argv, 2000, 100000);
-  sluice_targets *targets = NULL;
-  if (sluice_targets_new(&targets) != SLUICE_OK) {
+  sluice_targets *targets = NULL, *few = NULL;
+  if (sluice_targets_new(&targets) != SLUICE_OK || sluice_targets_new(&few) != SLUICE_OK || !load_few(few)) {
     printf("sync: no targets\n");
     return 1;
   }
-  struct campaign_state state = { .targets = targets, .show = campaign.only_one };
+  struct campaign_state state = { .targets = targets, .few = few, .show = campaign.only_one };
   unsigned failed = sl_campaign_run(&campaign, SL_GENERATE_SYNC, kernel_is_synchronized, &state);
   uint64_t kernels = state.kernels;
   for (unsigned s = 0; s < STRATEGIES; s++)
@@ -493,5 +507,6 @@ int main(int argc, char **argv)
       (double)state.instances / (double)(kernels ? ASSIGNMENTS * kernels : 1),
       (unsigned long long)state.long_references, (unsigned long long)state.undecided, failed + table.failed);
   sluice_targets_free(targets);
+  sluice_targets_free(few);
   return code;
 }
