@@ -438,19 +438,55 @@ static void make_room(struct sl_plan *plan, uint32_t waits)
   sl_vec_reserve(plan->kernel->heap, &plan->kernel->incs, incs);
 }
 
+/* Clean-ups that let values live longer, and so take registers. */
+enum { LONGER = SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_INVARIANT };
+
+static void improve(const struct sl_plan *plan, struct sl_regcode *code, unsigned cleanups)
+{
+  if (cleanups & (SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_WAITS))
+    sl_cleanup_common(code, plan->sems.len, cleanups & SLUICE_CLEANUP_COMMON, cleanups & SLUICE_CLEANUP_WAITS);
+  bool has_moved = cleanups & SLUICE_CLEANUP_INVARIANT &&
+                   sl_cleanup_invariant(code, sl_target_usable_registers(plan->target));
+  if (has_moved && cleanups & SLUICE_CLEANUP_COMMON)
+    sl_cleanup_common(code, plan->sems.len, true, false); /* what came out of several loops may be the same */
+  if (cleanups & SLUICE_CLEANUP_DEAD)
+    sl_regcode_strip(code);
+}
+
+/* The registers that the code takes on its engine, beside the author's. */
+static uint32_t count_registers(const struct sl_regcode *code)
+{
+  uint32_t *color = sl_heap_calloc(code->heap, code->roles.len, sizeof *color);
+  uint32_t count = sl_cleanup_registers(code, color);
+  for (uint32_t i = 0; i < code->code.len; i++) {
+    const struct sl_code *item = &code->code.data[i];
+    if (item->kind != SL_CODE_REG || item->dead || code->roles.data[item->dst].kind == 0)
+      continue;
+    count += color[item->dst] == 0;
+    color[item->dst] = 1;
+  }
+  sl_heap_free(code->heap, color);
+  return count;
+}
+
+/* What would take more registers than there are is computed again where it is needed. */
 static void clean_up(const struct sl_plan *plan, struct sl_regcode *code)
 {
   assert(code->open.len == 0 && "register code has an open loop");
   if (plan->cleanups & SLUICE_CLEANUP_FOLD)
     sl_regcode_fold(code);
-  if (plan->cleanups & (SLUICE_CLEANUP_COMMON | SLUICE_CLEANUP_WAITS))
-    sl_cleanup_common(code, plan->sems.len, plan->cleanups & SLUICE_CLEANUP_COMMON, plan->cleanups & SLUICE_CLEANUP_WAITS);
-  bool has_moved = plan->cleanups & SLUICE_CLEANUP_INVARIANT &&
-                   sl_cleanup_invariant(code, sl_target_usable_registers(plan->target));
-  if (has_moved && plan->cleanups & SLUICE_CLEANUP_COMMON)
-    sl_cleanup_common(code, plan->sems.len, true, false); /* what came out of several loops may be the same */
-  if (plan->cleanups & SLUICE_CLEANUP_DEAD)
-    sl_regcode_strip(code);
+  uint32_t usable = sl_target_usable_registers(plan->target);
+  sl_vec(struct sl_code) before = { 0 };
+  bool may_exceed = plan->cleanups & LONGER && code->roles.len > usable;
+  if (may_exceed)
+    sl_vec_copy(code->heap, &before, &code->code);
+  improve(plan, code, plan->cleanups);
+  if (may_exceed && count_registers(code) > usable) {
+    code->code.len = 0;
+    sl_vec_copy(code->heap, &code->code, &before);
+    improve(plan, code, plan->cleanups & ~(unsigned)LONGER);
+  }
+  sl_vec_free(code->heap, &before);
 }
 
 void sl_plan_write(struct sl_plan *plan)
