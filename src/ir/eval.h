@@ -62,8 +62,8 @@ void sl_param_values_free(struct sl_param_values *values, sl_heap *heap);
 /* The value of an expression over parameters. */
 struct sl_constant sl_eval_params(const struct sl_param_values *values, sl_index expr);
 
-/* The trips of a loop in one visit, at most when it has a `while` too. False when bounds or step are not known before the run, or
- * the step is not positive. */
+/* The trips of a loop in one visit, at most when it has a `while` too. False when bounds or step are not known before
+ * the run, or the step is not positive. */
 bool sl_eval_trips(const struct sl_param_values *values, const struct sl_loop *loop, uint64_t *trips);
 
 #endif

@@ -1,10 +1,10 @@
 /* presence.h: which engines take part in what. An engine executes the statements of its own stream and those of the queues
  * it triggers; it walks a loop or branch when it has a statement in it at any depth; a barrier is a statement of all.
  *
- * Requires streams resolved against the target (sl_issue_stream). Engines with at least one statement are numbered densely:
- * those with statements of their own in the order of their first, then those that only trigger queues in the order in which
- * these were declared. So statements that were taken out leave no trace in the order. Sets of engines are 64-bit masks (machine
- * descriptions have at most 64). Linear.
+ * Requires streams resolved against the target (sl_issue_stream). Engines with at least one statement are numbered
+ * densely: those with statements of their own in the order of their first, then those that only trigger queues in the
+ * order in which these were declared. So statements that were taken out leave no trace in the order. Sets of engines
+ * are 64-bit masks (machine descriptions have at most 64). Linear.
  */
 #ifndef SL_IR_PRESENCE_H
 #define SL_IR_PRESENCE_H

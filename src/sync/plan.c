@@ -276,7 +276,8 @@ static void find_parties(struct parties *parties)
     if (is_new) {
       sl_index block = kernel->stmts.data[at].block;
       *number = parties->list.len;
-      sl_vec_add(plan->heap, &parties->list, ((struct party){ block, depth_of(kernel, block), *number, 0, SL_SHARE_BLOCK }));
+      sl_vec_add(plan->heap, &parties->list,
+                 ((struct party){ block, depth_of(kernel, block), *number, 0, SL_SHARE_BLOCK }));
       parties->streams += !has_party[sl_plan_retires(plan, at)];
       has_party[sl_plan_retires(plan, at)] = true;
     }

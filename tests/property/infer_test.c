@@ -100,8 +100,8 @@ static bool isl_agrees_by(struct subject *s, enum sl_isl_method method, const st
   return holds;
 }
 
-/* `hazards` is closed. What isl's dataflow crashes on or judges otherwise is judged by all pairs: libisl 0.25 writes out of bounds there
- * for rare kernels (isl_basic_map_swap_div; valgrind on seeds 10695 and 11087 shows it). */
+/* `hazards` is closed. What isl's dataflow crashes on or judges otherwise is judged by all pairs: libisl 0.25 writes out
+ * of bounds there for rare kernels (isl_basic_map_swap_div; valgrind on seeds 10695 and 11087 shows it). */
 static bool isl_agrees(struct subject *s, const struct sl_trace *trace, const struct sl_oracle_inputs *inputs,
                        const struct sl_relation *hazards)
 {

@@ -3,9 +3,9 @@
  * For each kernel: the input verifies; `shadow` and `barrier` accept it, `per-loop` may answer that it cannot
  * express a dependence; the output survives printing and parsing; and for several trip counts (0, 1, 2, 3, 5 by
  * parameter) and outcomes of opaque conditions every run finishes, respects every dependence instance and, for the
- * counting strategies, waits for nothing else; the closed forms as published take at most four registers for every loop and arm. The
- * kernels of bench/table2 are tried too, with trip counts scaled
- * down.
+ * counting strategies, waits for nothing else; the closed forms as published take at most four registers for every
+ * loop and arm. Some are synchronized for a target with hardly more semaphores than streams. The kernels of
+ * bench/table2 are tried too, with trip counts scaled down.
  *
  * The judge is watched as well: of every few kernels a mutant (a wait or an update taken out, a register off by one)
  * runs, and a campaign that catches too few of them fails.
@@ -131,7 +131,8 @@ static bool synchronize(struct subject *subject, unsigned s)
     options.cleanups = draw(subject, 2) ? SLUICE_CLEANUP_NONE : (unsigned)draw(subject, SLUICE_CLEANUP_ALL + 1);
     options.counters = (enum sluice_counters)draw(subject, SLUICE_COUNTERS_ENGINE + 1);
   }
-  bool has_few = options.counters == SLUICE_COUNTERS_AUTO && strategy->alloc == SLUICE_ALLOC_SHADOW && draw(subject, 4) == 0;
+  bool may_share = options.counters == SLUICE_COUNTERS_AUTO && strategy->alloc == SLUICE_ALLOC_SHADOW;
+  bool has_few = may_share && draw(subject, 4) == 0;
   const sluice_targets *targets = has_few ? state->few : state->targets;
   int status = sluice_sync(&subject->synced[s], subject->input, targets, &options, &sink);
   if (status == SLUICE_E_ANSWER && strategy->may_refuse) {

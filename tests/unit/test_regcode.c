@@ -216,7 +216,8 @@ static void random_wait(struct sl_regcode *code, uint64_t *random, uint32_t loop
 {
   static const enum sl_opcode ops[] = { SL_OP_REG_ADD, SL_OP_REG_SUB, SL_OP_REG_MUL, SL_OP_REG_GT };
   sl_regcode_release(code);
-  struct sl_value value = sl_regcode_value(code, ops[draw(random, 4)], random_value(random, loops), random_value(random, loops));
+  struct sl_value a = random_value(random, loops), b = random_value(random, loops);
+  struct sl_value value = sl_regcode_value(code, ops[draw(random, 4)], a, b);
   value = sl_regcode_value(code, ops[draw(random, 4)], value, random_value(random, loops));
   sl_regcode_wait(code, 1, 1, value);
 }
