@@ -93,8 +93,11 @@ static const char *obstacle_of_line(const struct factor *f, const struct sl_dep 
   for (uint32_t i = 0; i < dep->distance_count; i++) {
     if (distances[i].loop == f->var && dep->distance_count > 1 && (i > 0 || distances[i].k != 0))
       return "a dependence line has two distances in it";
-    if (distances[i].across && sl_map_get(&f->inner_loops, distances[i].loop))
-      return "a dependence line counts through all visits of a loop in it"; /* which would become several loops */
+    bool is_inner = sl_map_get(&f->inner_loops, distances[i].loop) != NULL; /* it would become several loops */
+    if (is_inner && distances[i].across)
+      return "a dependence line counts through all visits of a loop in it";
+    if (is_inner && !is_carried_here(f, dep, &own))
+      return "a dependence line that is carried further out has a distance at a loop in it";
   }
   return names_copies && is_carried_here(f, dep, &own) ? "a dependence line names several copies in it" : NULL;
 }
