@@ -1,8 +1,13 @@
 /* main.c: the table of commands, and what the tool does before and after one. */
 #include "cli.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 const struct cli_option cli_no_options[] = { { 0 } };
 
@@ -165,8 +170,18 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
   return cli_flush() ? code : CLI_BAD;
 }
 
+/* What one pass frees the next asks for: given back to the system in between, each page would have to be cleared again. */
+static void keep_memory(void)
+{
+#if defined(__GLIBC__)
+  (void)mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+  keep_memory();
   if (argc < 2) {
     cli_print_usage(stderr);
     return CLI_BAD;

@@ -107,7 +107,7 @@ static bool parse_loop(struct parser *p)
   struct sl_kernel *kernel = p->kernel;
   struct sl_loop loop = { 0 };
   sl_index origin = SL_NONE;
-  uint32_t head_comments;
+  uint32_t head_comments = 0;
   sl_loc item_loc = p->item_loc;
   if (!parse_loop_head(p, &loop, &origin))
     return false;
@@ -182,7 +182,7 @@ static bool parse_if(struct parser *p)
   struct sl_kernel *kernel = p->kernel;
   struct sl_branch branch = { 0 };
   sl_index origin = SL_NONE;
-  uint32_t head_comments;
+  uint32_t head_comments = 0;
   sl_loc item_loc = p->item_loc;
   if (!sl_parse_condition(p, SL_NONE, &branch.cond) || (accept_word(p, "from") && !sl_parse_origin(p, &origin)))
     return false;
@@ -469,7 +469,7 @@ static void parse_kernel_body(struct parser *p, sl_loc opened)
 static void parse_kernel(struct parser *p)
 {
   struct sl_kernel *kernel = p->kernel = sl_kernel_add(p->program);
-  uint32_t head_comments;
+  uint32_t head_comments = 0;
   kernel->loc = p->lex.loc;
   p->item_loc = p->lex.loc;
   p->lead = p->lex.pending.len;

@@ -316,7 +316,7 @@ static bool read_place(struct sl_reader *reader, struct sl_opcode_desc *opcode)
 static bool read_range(struct sl_reader *reader, int8_t *least, int8_t *most)
 {
   sl_loc loc = reader->scan.token.loc;
-  uint64_t low, high = 0;
+  uint64_t low = 0, high = 0;
   if (!read_whole(reader, 100, &low))
     return false;
   *least = *most = (int8_t)low;
