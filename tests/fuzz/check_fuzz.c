@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void fail(const char *what)
 {
@@ -57,13 +57,9 @@ static enum sluice_verdict check(const sluice_program *program, const sluice_tar
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  static sluice_targets *targets; /* read-only after it is made; the process ends with it */
-  sluice_program *program;
-  if (!targets && sluice_targets_new(&targets) != SLUICE_OK)
-    abort();
-  if (sluice_program_parse(&program, "input", (const char *)data, size, NULL) != SLUICE_OK)
-    return 0;
-  if (sluice_program_verify(program, targets, NULL) == SLUICE_OK && check(program, targets) != check(program, targets))
+  const sluice_targets *targets = fuzz_targets();
+  sluice_program *program = read_verified(data, size);
+  if (program && check(program, targets) != check(program, targets))
     fail("checked twice, two verdicts");
   sluice_program_free(program);
   return 0;

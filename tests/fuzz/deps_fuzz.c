@@ -137,13 +137,9 @@ static void synchronize(const sluice_program *program, const sluice_targets *tar
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  static sluice_targets *targets; /* read-only after it is made; the process ends with it */
-  sluice_program *program;
-  if (!targets && sluice_targets_new(&targets) != SLUICE_OK)
-    abort();
-  if (sluice_program_parse(&program, "input", (const char *)data, size, NULL) != SLUICE_OK)
-    return 0;
-  if (sluice_program_verify(program, targets, NULL) == SLUICE_OK) {
+  const sluice_targets *targets = fuzz_targets();
+  sluice_program *program = read_verified(data, size);
+  if (program) {
     for (size_t kernel = 0; kernel < sluice_program_kernel_count(program); kernel++)
       check_dependences(program, kernel, targets);
     synchronize(program, targets);

@@ -45,12 +45,10 @@ static void check_accepted(sluice_program *program, const sluice_targets *target
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  static sluice_targets *targets; /* read-only after it is made; the process ends with it */
+  const sluice_targets *targets = fuzz_targets();
   sluice_program *program;
   size_t errors = 0;
   sluice_sink sink = { count_error, &errors };
-  if (!targets && sluice_targets_new(&targets) != SLUICE_OK)
-    abort();
   if (sluice_program_parse(&program, "input", (const char *)data, size, &sink) != SLUICE_OK)
     return 0;
   if (is_accepted(program, targets))
