@@ -418,7 +418,7 @@ static void add_sem(sl_buf *buf, const struct sl_plan *plan, uint32_t sem_index)
                   sl_text(plan->program, plan->kernel->streams.data[sem->stream].name));
 }
 
-/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; in the direct form %sg_... and
+/* %sg_<block>_<stream>, %sn_<label>, %dl_<label>_<loop>_<distance>; of groups %sg_... and
  * %dl_<block>_<stream>_<k>. Delay lines across visits: %da_...; of a vector's inner loop %at_<loop>_<stream>_<visits
  * ago> and %h_<loop>. */
 sl_name sl_shadow_register_name(void *state, const struct sl_regcode *code, struct sl_vreg_role role)
